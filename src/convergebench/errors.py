@@ -1,0 +1,86 @@
+"""What can go wrong, as a tree.
+
+    ConvergeBenchError
+    ├── EditorError           raised by an editor while it carries out one call
+    │   ├── Transient         try again: rate limit, time-out, 5xx (retried, bounded, honours Retry-After)
+    │   ├── BadReply          the provider answered, but not with a usable image (retried, bounded)
+    │   ├── Refused           the model or its filter said no: an outcome, never retried
+    │   └── Exhausted         nothing more to give (a recording ends): censors the chain
+    ├── Prerequisite          something is missing: says what, and what to type
+    ├── StudyError            the study file, a flag or the input is wrong: says what to change
+    │   ├── ChangedMeaning    the run exists and this would change what its numbers mean
+    │   └── RunLocked         another process is writing this run
+    ├── Unmeasurable          a metric has no value here: becomes None with a status
+    └── BudgetSpent           the next call would exceed --max-cost
+
+Every message is one line, without a traceback, that a person can act on.
+"""
+
+from __future__ import annotations
+
+
+class ConvergeBenchError(Exception):
+    """Root of everything this package raises on purpose."""
+
+
+class EditorError(ConvergeBenchError):
+    """One call of an editor did not give an image."""
+
+    def __init__(self, message: str, *, dollars: float = 0.0, raw: str | None = None) -> None:
+        super().__init__(message)
+        self.dollars = dollars
+        self.raw = raw
+
+
+class Transient(EditorError):
+    """Worth trying again. `retry_after` is the provider's own wish in seconds."""
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, dollars: float = 0.0, raw: str | None = None
+    ) -> None:
+        super().__init__(message, dollars=dollars, raw=raw)
+        self.retry_after = retry_after
+
+
+class BadReply(EditorError):
+    """An answer without a usable image."""
+
+
+class Refused(EditorError):
+    """The model or its filter declined; `reason` is the provider's own word for it."""
+
+    def __init__(self, message: str, *, reason: str = "refused", dollars: float = 0.0, raw: str | None = None) -> None:
+        super().__init__(message, dollars=dollars, raw=raw)
+        self.reason = reason
+
+
+class Exhausted(EditorError):
+    """A recorded chain ends here."""
+
+
+class Prerequisite(ConvergeBenchError):
+    """A package, key, file or weight is missing; the message says what to type."""
+
+
+class StudyError(ConvergeBenchError):
+    """The study file, a flag or an input is wrong."""
+
+
+class ChangedMeaning(StudyError):
+    """Going on would mix numbers that mean different things."""
+
+
+class RunLocked(StudyError):
+    """Another process holds this run."""
+
+
+class Unmeasurable(ConvergeBenchError):
+    """No value exists; `status` is a short word for tables, the message says why."""
+
+    def __init__(self, status: str, detail: str = "") -> None:
+        super().__init__(detail or status)
+        self.status = status
+
+
+class BudgetSpent(ConvergeBenchError):
+    """The next call would cost more than is left."""

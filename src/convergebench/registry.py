@@ -1,0 +1,60 @@
+"""One door for built-ins and plug-ins: a table of names, each loaded only when it is used.
+
+A third party adds an entry point in the group `convergebench.editors` (or `.metrics`, `.studies`, `.suites`)
+and its name works wherever a built-in's does. A name may be claimed once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from convergebench.errors import Prerequisite, StudyError
+
+Shelf = Literal["editors", "metrics", "studies", "suites"]
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """` did you mean 'x'?` or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _builtins(shelf: Shelf) -> Mapping[str, str]:
+    table = importlib.import_module(f"convergebench.{'images' if shelf == 'suites' else shelf}._table")
+    names: Mapping[str, str] = table.TABLE
+    return names
+
+
+@cache
+def _plugins(shelf: Shelf) -> Mapping[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=f"convergebench.{shelf}"):
+        if point.name in _builtins(shelf) or point.name in found:
+            raise StudyError(f"two {shelf} are called '{point.name}'; uninstall one (plug-in {point.value})")
+        found[point.name] = point
+    return found
+
+
+def names(shelf: Shelf) -> list[str]:
+    """Every name on a shelf, built-ins in their own order, then plug-ins."""
+    return [*_builtins(shelf), *_plugins(shelf)]
+
+
+def load(shelf: Shelf, name: str) -> Any:
+    """The object behind a name; imports its module now and not before."""
+    target = _builtins(shelf).get(name)
+    try:
+        if target is not None:
+            module, _, attribute = target.partition(":")
+            return getattr(importlib.import_module(module), attribute)
+        if name in _plugins(shelf):
+            return _plugins(shelf)[name].load()
+    except ImportError as error:
+        raise Prerequisite(f"{shelf[:-1]} '{name}' cannot be loaded: {error}") from error
+    one = "study" if shelf == "studies" else shelf[:-1]
+    raise StudyError(f"unknown {one} '{name}'{suggest(name, names(shelf))} (cbench list {shelf})")

@@ -1,0 +1,110 @@
+"""Tables of a run as frames, read straight from the journal. Reading needs no lock: a running run can be looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from convergebench.store.journal import connect
+from convergebench.store.run import require_run
+
+MEASUREMENTS = {
+    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
+    "value": pl.Float64, "status": pl.String, "detail": pl.String, "role": pl.String, "align": pl.String,
+    "fingerprint": pl.String,
+}  # fmt: skip
+CHAINS = {
+    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "status": pl.String, "detail": pl.String, "rounds": pl.Int64,
+    "planned": pl.Int64, "steps": pl.Int64, "dollars": pl.Float64, "seconds": pl.Float64,
+}  # fmt: skip
+STEPS = {
+    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "index": pl.Int64, "round": pl.Int64, "leg": pl.String,
+    "instruction": pl.String, "image": pl.String, "width": pl.Int64, "height": pl.Int64, "seconds": pl.Float64,
+    "dollars": pl.Float64, "attempts": pl.Int64, "status": pl.String, "detail": pl.String, "seed": pl.Int64,
+    "settings": pl.String, "model": pl.String, "reasoning": pl.String, "started": pl.String, "id": pl.String,
+}  # fmt: skip
+ATTEMPTS = {
+    "editor": pl.String, "step": pl.String, "attempt": pl.Int64, "started": pl.String, "seconds": pl.Float64,
+    "dollars": pl.Float64, "outcome": pl.String, "error": pl.String, "model": pl.String,
+}  # fmt: skip
+
+_CASE = "c.source, c.kind, c.pair, c.category, c.replicate"
+
+
+class RunFrames:
+    """The tables of one run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = require_run(root)
+        self._connection = connect(root / "run.sqlite", read_only=True)
+
+    def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
+        rows = self._connection.execute(query, parameters).fetchall()
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def measurements(self, align: str) -> pl.DataFrame:
+        """One row per (editor, case, step, metric) under this alignment; rows of lags are named `rmse-lag1`."""
+        return self._frame(
+            f"""select k.editor, k."case", {_CASE}, k.round, k.step,
+                  m.metric || case k.role when 'lag' then '-lag' || k.lag
+                                          when 'replicate' then '-replicate' else '' end,
+                  m.value, m.status, m.detail, k.role, m.align, m.fingerprint
+                from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
+                where m.align in (?, 'none') order by 1, 2, 9, 10""",
+            MEASUREMENTS,
+            (align,),
+        )
+
+    def chains(self) -> pl.DataFrame:
+        """One row per (editor, case): how far it came, how it ended, what it cost."""
+        return self._frame(
+            f"""with cost as (select step, sum(dollars) dollars, sum(seconds) seconds from attempts group by step),
+                     used as (select editor, "case", count(*) steps, sum(dollars) dollars, sum(seconds) seconds
+                              from chain_steps left join cost on cost.step = chain_steps.step group by editor, "case")
+                select h.editor, h."case", {_CASE}, h.status, h.detail, h.rounds, h.planned,
+                  coalesce(used.steps, 0), coalesce(used.dollars, 0), coalesce(used.seconds, 0)
+                from chains h join cases c on c.id = h."case"
+                left join used on used.editor = h.editor and used."case" = h."case" order by 1, 2""",
+            CHAINS,
+        )
+
+    def steps(self) -> pl.DataFrame:
+        """One row per image of every chain, the source included as index 0."""
+        made = f"""select p.editor, p."case", {_CASE}, p.position, coalesce(k.round, (p.position + 1) / 2),
+                coalesce(l.role, 'step'),
+                s.instruction, i.file, i.width, i.height, t.seconds, t.dollars, t.attempts, s.status, s.detail, s.seed,
+                s.settings, t.model, s.reasoning, t.started, s.id
+              from chain_steps p join steps s on s.id = p.step join cases c on c.id = p."case"
+              left join images i on i.id = s.image
+              left join comparisons k on k.editor = p.editor and k."case" = p."case" and k.step = p.position
+                and k.role = 'step'
+              left join comparisons l on l.editor = p.editor and l."case" = p."case" and l.step = p.position
+                and l.role in ('forward', 'backward')
+              left join (select step, sum(seconds) seconds, sum(dollars) dollars, count(*) attempts, max(model) model,
+                         min(started) started from attempts group by step) t on t.step = s.id"""
+        source = f"""select h.editor, h."case", {_CASE}, 0, 0, 'source', '', i.file, i.width, i.height, 0, 0, 0, 'ok',
+                '', null, null, null, null, null, c.image
+              from chains h join cases c on c.id = h."case" join images i on i.id = c.image"""
+        return self._frame(f"{made} union all {source} order by 1, 2, 8", STEPS)
+
+    def attempts(self) -> pl.DataFrame:
+        """Every call that was made, in order of time."""
+        return self._frame(
+            """select editor, step, attempt, started, seconds, dollars, outcome, error, model
+               from attempts order by started""",
+            ATTEMPTS,
+        )
+
+    def steps_done(self) -> dict[str, int]:
+        """Editor → steps answered so far."""
+        query = "select editor, count(distinct step) from chain_steps group by editor"
+        return dict(self._connection.execute(query).fetchall())
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

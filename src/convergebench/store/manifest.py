@@ -1,0 +1,159 @@
+"""`manifest.json`: everything that could change a number, and the rule for going on.
+
+Growing a run (more rounds, replicates, images, pairs, editors, metrics) goes on. The same name with another content
+(an image's hash, a pair's words, an editor's or metric's fingerprint, the seed) would mix numbers that mean different
+things: that stops, and shows the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from convergebench.errors import ChangedMeaning, StudyError
+from convergebench.store.images import write_synced
+
+FORMAT = 1
+RECORDED_PACKAGES = (
+    "convergebench", "numpy", "opencv-python-headless", "pillow", "scipy", "polars", "scikit-image", "torch",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a run is. The four tables map a name to the content that name stands for."""
+
+    name: str
+    study: str
+    created: str
+    spec: dict[str, Any]
+    """The study file as understood, defaults filled in."""
+    fixed: dict[str, Any]
+    """Settings that may not change: seed, order, temperature …"""
+    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pairs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    editors: dict[str, dict[str, Any]] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
+    sessions: list[dict[str, Any]] = field(default_factory=list)
+    format: int = FORMAT
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read it back, or say what is wrong with it."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] > FORMAT:
+            raise StudyError(f"{path} was written by a newer convergebench; upgrade with: pip install -U convergebench")
+        return Manifest(**content)
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{path} is not a manifest of this package ({error}); restore it or use another --run"
+        ) from error
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Replace it as a whole."""
+    text = json.dumps(asdict(manifest), indent=1, ensure_ascii=False, allow_nan=False)
+    write_synced(path, text.encode())
+
+
+def grow(old: Manifest, new: Manifest) -> Manifest:
+    """The run after going on, or `ChangedMeaning` with every difference on its own line."""
+    differences = []
+    if old.study != new.study:
+        differences.append(f"study: {old.study} → {new.study}")
+    if old.fixed and new.fixed:  # a run that so far only holds recordings has fixed nothing
+        differences += _changed("setting", old.fixed, new.fixed, also_missing=True)
+    for what in ("sources", "pairs", "editors"):
+        differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
+    differences += _changed("metric", old.metrics, new.metrics)
+    if differences:
+        raise ChangedMeaning(
+            f"run '{old.name}' exists and this would change what its numbers mean; use another --run, "
+            "or undo the change:\n  " + "\n  ".join(differences)
+        )
+    return Manifest(
+        name=old.name,
+        study=old.study,
+        created=old.created,
+        spec=new.spec or old.spec,
+        fixed=new.fixed or old.fixed,
+        sources={**old.sources, **new.sources},
+        pairs={**old.pairs, **new.pairs},
+        editors={**old.editors, **new.editors},
+        metrics={**old.metrics, **new.metrics},
+        sessions=[*old.sessions, *new.sessions],
+    )
+
+
+def _changed(what: str, old: Mapping[str, Any], new: Mapping[str, Any], *, also_missing: bool = False) -> list[str]:
+    lines = []
+    for key in old.keys() | new.keys() if also_missing else old.keys() & new.keys():
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if isinstance(before, dict) and isinstance(after, dict):
+            parts = [part for part in sorted(before.keys() | after.keys()) if before.get(part) != after.get(part)]
+            lines += [f"{what} {key}, {part}: {before.get(part)} → {after.get(part)}" for part in parts]
+        else:
+            lines.append(f"{what} {key}: {before} → {after}")
+    return sorted(lines)
+
+
+def session(command: str) -> dict[str, Any]:
+    """Who ran this and on what: one entry per command that wrote to the run."""
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "versions": {"python": platform.python_version(), **_versions()},
+        "platform": f"{platform.system()} {platform.machine()}",
+        "processors": os.cpu_count(),
+        "git": _git(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in RECORDED_PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git() -> dict[str, Any] | None:
+    """Commit of the checkout this package runs from, if it is one."""
+    folder = Path(__file__).resolve().parent
+    try:
+        commit = _ask_git(folder, "rev-parse", "HEAD")
+        return {"commit": commit, "dirty": bool(_ask_git(folder, "status", "--porcelain"))}
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _ask_git(folder: Path, *words: str) -> str:
+    answer = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=10, check=True)
+    return answer.stdout.strip()
+
+
+def command_line() -> str:
+    """The command as typed, without the path of the program and without anything that looks like a key."""
+    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    return " ".join(_quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    name, equals, _ = word.partition("=")
+    if equals and any(secret in name.lower() for secret in ("key", "token", "secret", "password")):
+        return f"{name}=…"
+    return f"'{word}'" if any(letter in word for letter in " '\"$&|<>*?") else word

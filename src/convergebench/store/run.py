@@ -1,0 +1,86 @@
+"""An open run directory: its manifest, its journal, its images, and the lock that makes this process its writer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from convergebench.errors import StudyError
+from convergebench.store.images import ImageStore
+from convergebench.store.journal import Journal
+from convergebench.store.lock import RunLock
+from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
+
+
+class Run:
+    """`runs/NAME/`: use as a context manager. Only one process may hold a run open for writing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._lock = RunLock(root / "run.lock")
+        self._lock.acquire()
+        try:
+            self.images = ImageStore(root)
+            self.images.sweep()
+            self.journal = Journal(root / "run.sqlite")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    @classmethod
+    def create(cls, root: Path) -> Run:
+        """Open a run for writing, making the folder if it is not there."""
+        if root.exists() and not root.is_dir():
+            raise StudyError(f"--run {root} is a file; name a folder")
+        strangers = root.is_dir() and any(root.iterdir()) and not is_run(root)
+        if strangers:
+            raise StudyError(f"--run {root} holds other files and is not a run; name a new folder")
+        root.mkdir(parents=True, exist_ok=True)
+        return cls(root)
+
+    @classmethod
+    def existing(cls, root: Path) -> Run:
+        """Open a run that must be there."""
+        require_run(root)
+        return cls(root)
+
+    @property
+    def manifest(self) -> Manifest:
+        """As it stands on the disk."""
+        return read_manifest(self.root / "manifest.json")
+
+    def extend(self, manifest: Manifest) -> Manifest:
+        """Write the manifest of a new run, or grow the one that is there."""
+        path = self.root / "manifest.json"
+        grown = grow(read_manifest(path), manifest) if path.exists() else manifest
+        write_manifest(path, grown)
+        return grown
+
+    def close(self) -> None:
+        """Let go."""
+        self.journal.close()
+        self._lock.release()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def is_run(root: Path) -> bool:
+    """Whether a folder is (or was about to become) a run."""
+    return (root / "run.sqlite").exists() or (root / "manifest.json").exists() or (root / "run.lock").exists()
+
+
+def require_run(root: Path) -> Path:
+    """The same path, or what is wrong with it."""
+    if not (root / "run.sqlite").exists() or not (root / "manifest.json").exists():
+        others = (
+            sorted(path.parent.name for path in root.parent.glob("*/manifest.json")) if root.parent.is_dir() else []
+        )
+        known = f"; runs there: {', '.join(others[:8])}" if others else ""
+        raise StudyError(f"{root} is not a run{known} (make one with: cbench run studies/roundtrip.toml --run {root})")
+    return root

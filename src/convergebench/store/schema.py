@@ -1,0 +1,119 @@
+"""The tables of `run.sqlite`, as numbered migrations. A migration is never edited once released; add the next one."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from convergebench.errors import StudyError
+
+M001 = """
+create table images (
+  id text primary key,            -- i1:sha256 of the bytes as received
+  file text not null,             -- path inside the run directory
+  mime text not null,
+  width integer not null,
+  height integer not null,
+  bytes integer not null
+) without rowid;
+create table cases (
+  id text primary key,
+  source text not null,           -- id in its suite
+  image text not null references images(id),
+  kind text not null,
+  pair text not null,
+  category text not null,
+  replicate integer not null
+) without rowid;
+create table chains (
+  editor text not null,
+  "case" text not null references cases(id),
+  plan text not null,             -- what a finished chain was asked to do
+  status text not null,           -- open finished refused failed ended stopped
+  detail text not null default '',
+  rounds integer not null default 0,
+  planned integer not null,
+  primary key (editor, "case")
+) without rowid;
+create table steps (
+  id text primary key,            -- s1:hash of its history
+  parent text not null,
+  editor text not null,
+  instruction text not null,
+  settings text not null,
+  seed integer not null,
+  replicate integer not null,
+  status text not null,           -- ok refused ended
+  image text references images(id),
+  detail text not null default '',
+  reasoning text
+) without rowid;
+create table chain_steps (
+  editor text not null,
+  "case" text not null,
+  position integer not null,      -- 1, 2, 3 …
+  step text not null references steps(id),
+  primary key (editor, "case", position)
+) without rowid;
+create table attempts (
+  step text not null,
+  attempt integer not null,
+  editor text not null,
+  started text not null,
+  seconds real not null,
+  dollars real not null,
+  outcome text not null,          -- ok transient bad-reply refused ended error reused
+  error text not null default '',
+  model text,
+  raw text,
+  primary key (step, attempt)
+) without rowid;
+create index attempts_by_editor on attempts (editor, outcome, dollars, seconds);
+create table answers (
+  id text primary key,
+  role text not null,
+  payload text not null,
+  value text,                     -- JSON, null when the reply could not be parsed
+  raw text not null,
+  model text not null,
+  seconds real not null,
+  dollars real not null
+) without rowid;
+create table comparisons (
+  id text primary key,
+  editor text not null,
+  "case" text not null,
+  role text not null,
+  round integer not null,
+  step integer not null,
+  lag integer not null,
+  subject text not null,          -- image ids
+  reference text,
+  via text,
+  operation text
+) without rowid;
+create index comparisons_by_chain on comparisons (editor, "case", step);
+create table measurements (
+  comparison text not null references comparisons(id),
+  metric text not null,
+  align text not null,
+  fingerprint text not null,
+  value real,
+  status text not null,
+  detail text not null default '',
+  primary key (comparison, metric, align, fingerprint)
+) without rowid;
+"""
+
+MIGRATIONS: tuple[str, ...] = (M001,)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database up to the newest schema; a newer one than this package knows is refused."""
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise StudyError(
+            f"this run was written by a newer convergebench (schema {version}, known {len(MIGRATIONS)}); "
+            "upgrade with: pip install -U convergebench"
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"begin;{script}pragma user_version = {number};commit;")

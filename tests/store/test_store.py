@@ -1,0 +1,182 @@
+"""The run directory: whole files, durable rows, one writer."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convergebench.errors import ChangedMeaning, RunLocked, StudyError
+from convergebench.ids import image_id
+from convergebench.store.images import ImageStore, write_synced
+from convergebench.store.journal import Journal
+from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
+from convergebench.store.run import Run
+from convergebench.store.schema import MIGRATIONS
+from convergebench.store.verify import problems
+
+MANIFEST = Manifest(
+    name="run",
+    study="roundtrip",
+    created="2026-01-01",
+    spec={"roundtrip": {"rounds": 5}},
+    fixed={"seed": 0},
+    sources={"a": {"sha256": "11", "kind": "face"}},
+    pairs={"glasses": {"forward": "add glasses"}},
+    editors={"sim-jpeg": {"fingerprint": "sim-jpeg@1:00"}},
+    metrics={"psnr": "psnr@1:00"},
+)
+
+
+def test_an_image_is_found_under_the_hash_of_its_bytes(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path)
+    identity = store.put(b"bytes as received", "image/png")
+    assert identity == image_id(b"bytes as received")
+    assert store.read(store.file_of(identity, "image/png")) == b"bytes as received"
+
+
+def test_equal_bytes_are_stored_once(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path)
+    store.put(b"same", "image/png")
+    path = tmp_path / store.file_of(image_id(b"same"), "image/png")
+    before = path.stat().st_mtime_ns
+    store.put(b"same", "image/png")
+    assert path.stat().st_mtime_ns == before
+
+
+def test_a_failed_write_leaves_no_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_synced(tmp_path / "images" / "x.png", b"data")
+    assert list((tmp_path / "images").iterdir()) == []
+
+
+def test_leftovers_of_a_killed_process_are_swept(tmp_path: Path) -> None:
+    folder = tmp_path / "images" / "ab"
+    folder.mkdir(parents=True)
+    (folder / ".part-123").write_bytes(b"half")
+    assert ImageStore(tmp_path).sweep() == 1
+    assert list(folder.iterdir()) == []
+
+
+def test_rows_are_there_when_commit_returns(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+    asyncio.run(journal.commit([("images", ("i1:x", "f", "image/png", 1, 1, 1))]))
+    other = sqlite3.connect(tmp_path / "run.sqlite")
+    assert other.execute("select count(*) from images").fetchone() == (1,)
+    other.close()
+    journal.close()
+
+
+def test_commits_that_come_together_are_one_transaction(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+
+    async def many() -> None:
+        await asyncio.gather(
+            *(journal.commit([("images", (f"i1:{n}", "f", "image/png", 1, 1, 1))]) for n in range(200))
+        )
+
+    asyncio.run(many())
+    assert len(list(journal.rows("select id from images"))) == 200
+    assert journal.commits < 100
+    journal.close()
+
+
+def test_after_a_failed_commit_nobody_is_told_that_a_row_was_written(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+    journal.commit_now([("images", ("i1:kept", "f", "image/png", 1, 1, 1))])
+    with pytest.raises(StudyError, match="what was written before is safe"):
+        journal.commit_now([("images", ("i1:bad", None, None, None, None, None))] * 2 + [("nowhere", (1,))])
+    with pytest.raises(StudyError, match="nothing more can be written"):
+        journal.commit_now([("images", ("i1:later", "f", "image/png", 1, 1, 1))])
+    journal.close()
+    again = Journal(tmp_path / "run.sqlite")
+    assert list(again.rows("select id from images")) == [("i1:kept",)]
+    again.close()
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "run.sqlite")
+    connection.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+    connection.close()
+    with pytest.raises(StudyError, match="pip install -U convergebench"):
+        Journal(tmp_path / "run.sqlite")
+
+
+def test_two_processes_cannot_write_one_run(tmp_path: Path) -> None:
+    code = f"from pathlib import Path; from convergebench.store.run import Run; Run.create(Path({str(tmp_path / 'run')!r}))"
+    with Run.create(tmp_path / "run"):
+        second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        assert "RunLocked" in second.stderr
+        assert f"process {os.getpid()}" in second.stderr
+        with pytest.raises(RunLocked):
+            Run.create(tmp_path / "run")
+    Run.create(tmp_path / "run").close()
+
+
+def test_a_folder_with_other_files_is_not_taken_for_a_run(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(StudyError, match="name a new folder"):
+        Run.create(tmp_path)
+
+
+def test_the_manifest_survives_a_round_trip(tmp_path: Path) -> None:
+    write_manifest(tmp_path / "manifest.json", MANIFEST)
+    assert read_manifest(tmp_path / "manifest.json") == MANIFEST
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"sources": {"b": {"sha256": "22", "kind": "scene"}}},
+        {"pairs": {"hat": {"forward": "add hat"}}},
+        {"editors": {"sim-blur": {"fingerprint": "sim-blur@1:00"}}},
+        {"metrics": {"ssim": "ssim@1:00"}},
+        {"spec": {"roundtrip": {"rounds": 20}}},
+    ],
+)
+def test_growing_goes_on(more: dict[str, Any]) -> None:
+    grown = grow(MANIFEST, replace(MANIFEST, **more))
+    (what,) = more
+    assert {**getattr(MANIFEST, what), **more[what]} == getattr(grown, what)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sources": {"a": {"sha256": "99", "kind": "face"}}}, "source a, sha256: 11 → 99"),
+        ({"pairs": {"glasses": {"forward": "add specs"}}}, "pair glasses, forward: add glasses → add specs"),
+        ({"editors": {"sim-jpeg": {"fingerprint": "sim-jpeg@2:00"}}}, "sim-jpeg@1:00 → sim-jpeg@2:00"),
+        ({"metrics": {"psnr": "psnr@2:00"}}, "metric psnr: psnr@1:00 → psnr@2:00"),
+        ({"fixed": {"seed": 1}}, "setting seed: 0 → 1"),
+        ({"study": "replicate"}, "study: roundtrip → replicate"),
+    ],
+)
+def test_a_changed_meaning_stops_and_shows_the_difference(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ChangedMeaning, match="use another --run") as caught:
+        grow(MANIFEST, replace(MANIFEST, **change))
+    assert said in str(caught.value)
+
+
+def test_verify_notices_a_changed_image(tmp_path: Path) -> None:
+    with Run.create(tmp_path / "run") as run:
+        run.extend(MANIFEST)
+        identity = run.images.put(b"picture", "image/png")
+        file = run.images.file_of(identity, "image/png")
+        run.journal.commit_now([("images", (identity, file, "image/png", 1, 1, 7))])
+    assert problems(tmp_path / "run") == []
+    (tmp_path / "run" / file).write_bytes(b"forgery")
+    assert problems(tmp_path / "run") == [f"{file} is not the image it was"]
+    (tmp_path / "run" / file).unlink()
+    assert problems(tmp_path / "run") == [f"{file} is missing"]

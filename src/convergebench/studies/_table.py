@@ -1,0 +1,3 @@
+"""Built-in names → where they live. Read only when a name is looked up."""
+
+TABLE: dict[str, str] = {"roundtrip": "convergebench.studies.roundtrip:RoundTrip"}

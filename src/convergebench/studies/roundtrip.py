@@ -1,0 +1,92 @@
+"""Edit, undo, repeat: how far from the original, how fast, does it settle?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from convergebench.errors import StudyError
+from convergebench.types import Case, Compare, Edit, EditPair, Settings, SourceImage, State, Steps
+
+Order = Literal["single", "nested", "crossed"]
+
+LAGS = 6
+"""How many rounds back a limit cycle is looked for."""
+
+
+class Leg(NamedTuple):
+    """One edit of a round: which pair, and whether it does or undoes."""
+
+    pair: int
+    forward: bool
+
+
+LEGS: dict[Order, tuple[Leg, ...]] = {
+    "single": (Leg(0, True), Leg(0, False)),
+    "nested": (Leg(0, True), Leg(1, True), Leg(1, False), Leg(0, False)),  # A B B⁻¹ A⁻¹
+    "crossed": (Leg(0, True), Leg(1, True), Leg(0, False), Leg(1, False)),  # A B A⁻¹ B⁻¹
+}
+
+
+@dataclass(frozen=True)
+class RoundTrip:
+    """I'₀ = I₀; Iₙ = forward(I'ₙ₋₁); I'ₙ = backward(Iₙ)."""
+
+    rounds: int = 20
+    order: Order = "single"
+    settings: Settings = field(default_factory=Settings)
+    name: str = "roundtrip"
+
+    def steps(self, case: Case) -> Steps:
+        """Each step beside its parent, each round beside the source and beside the rounds before it."""
+        returned = [case.source]
+        state, position = case.source, 0
+        for number in range(1, self.rounds + 1):
+            before: dict[int, State] = {}
+            after: dict[int, State] = {}
+            for leg in LEGS[self.order]:
+                pair, parent = case.pairs[leg.pair], state
+                position += 1
+                if leg.forward:
+                    state = yield Edit(parent, pair.forward, self.settings)
+                    before[leg.pair], after[leg.pair] = parent, state
+                    operation = pair.forward_operation
+                    yield Compare(state, parent, "forward", number, position, operation=operation)
+                else:
+                    state = yield Edit(parent, pair.backward, self.settings)
+                    operation = pair.backward_operation
+                    yield Compare(
+                        state, before[leg.pair], "backward", number, position, via=after[leg.pair], operation=operation
+                    )
+                yield Compare(state, parent, "step", number, position, operation=operation)
+            yield Compare(state, case.source, "return", number, position)
+            for lag in range(1, min(LAGS, number) + 1):
+                yield Compare(state, returned[-lag], "lag", number, position, lag=lag)
+            returned = [*returned[-LAGS + 1 :], state]
+
+    def calls(self, case: Case) -> int:
+        """Edits in a whole chain."""
+        return self.rounds * len(LEGS[self.order])
+
+    def cases(
+        self, sources: Sequence[tuple[SourceImage, State]], pairs: Sequence[EditPair], *, replicates: int = 1
+    ) -> list[Case]:
+        """Every source with every edit that suits its kind, every replicate."""
+        found = []
+        for image, state in sources:
+            fitting = [pair for pair in pairs if image.kind in pair.kinds]
+            for combination in self._combinations(fitting):
+                label = "+".join(pair.label for pair in combination)
+                for replicate in range(replicates):
+                    identity = f"{image.id}/{label}/{replicate}"
+                    found.append(Case(identity, state, image.id, image.kind, combination, replicate))
+        return found
+
+    def _combinations(self, pairs: Sequence[EditPair]) -> list[tuple[EditPair, ...]]:
+        if self.order == "single":
+            return [(pair,) for pair in pairs]
+        if len(pairs) < 2:
+            raise StudyError(f"order '{self.order}' needs two edit pairs per image kind; add pairs under [edits]")
+        # each pair with its next neighbour, so that every pair is once the outer and once the inner one
+        return [(pair, pairs[(index + 1) % len(pairs)]) for index, pair in enumerate(pairs)]

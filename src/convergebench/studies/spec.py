@@ -1,0 +1,169 @@
+"""A study file: TOML in, a checked `StudySpec` out. The file is the experiment; flags are circumstances.
+
+An unknown key is an error with a suggestion, so that a typing slip can never quietly change an experiment.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from convergebench.errors import StudyError
+from convergebench.registry import suggest
+from convergebench.types import Kind, Settings
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ImagesTable(_Table):
+    """Which source images."""
+
+    suite: str = "builtin"
+    """A suite's name, a folder, or a manifest."""
+    kinds: tuple[Kind, ...] = ("face", "object", "scene")
+    limit: Annotated[int, Field(ge=0)] = 0
+    """At most this many, taken evenly from each kind; 0 = all."""
+
+
+class EditsTable(_Table):
+    """Which edit pairs."""
+
+    pairs: tuple[str, ...] = ("v1",)
+    """Sets (`v1`, `all`, `later`), categories, ids, or a TOML file of pairs."""
+    wordings: Annotated[int, Field(ge=1, le=8)] = 1
+    """How many phrasings of each pair."""
+
+
+class RoundTripTable(_Table):
+    """How the round trip is made."""
+
+    rounds: Annotated[int, Field(ge=1, le=1000)] = 20
+    replicates: Annotated[int, Field(ge=1, le=1000)] = 1
+    order: Literal["single", "nested", "crossed"] = "single"
+
+
+class EditorTable(BaseModel):
+    """An editor with options under a name of its own: `{name = "hard-jpeg", use = "sim-jpeg", quality = 20}`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str
+    use: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Everything beside name and use goes to the editor."""
+        return dict(self.model_extra or {})
+
+
+class SettingsTable(_Table):
+    """What every call carries beside the words."""
+
+    seed: int = 0
+    seed_policy: Literal["per-step", "fixed"] = "per-step"
+    temperature: float | None = None
+    resolution: str | None = None
+    session: Literal["fresh", "single"] = "fresh"
+
+    def as_settings(self) -> Settings:
+        """The engine's own form."""
+        return Settings(**self.model_dump())
+
+
+class MeasureTable(_Table):
+    """What is measured, and how sizes are made comparable."""
+
+    metrics: tuple[str, ...] = ("default",)
+    align: Literal["strict", "fit", "crop-aware"] = "strict"
+
+
+class AnalysisTable(_Table):
+    """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
+
+    quality: tuple[str, ...] = ("ssim",)
+    semantic: str | None = "gist"
+    headline: str = "ssim"
+    level: Literal["noticeable", "half"] = "noticeable"
+    levels: dict[str, dict[str, float]] = Field(default_factory=dict)
+    sustained: bool = False
+    draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    seed: int = 0
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    interval: Literal["percentile", "bca"] = "percentile"
+    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize")
+
+
+class StudySpec(_Table):
+    """A whole study file."""
+
+    study: Literal["roundtrip"] = "roundtrip"
+    title: str = ""
+    images: ImagesTable = ImagesTable()
+    edits: EditsTable = EditsTable()
+    roundtrip: RoundTripTable = RoundTripTable()
+    editors: tuple[EditorTable, ...] = ()
+    settings: SettingsTable = SettingsTable()
+    measure: MeasureTable = MeasureTable()
+    analysis: AnalysisTable = AnalysisTable()
+
+    @field_validator("editors", mode="before")
+    @classmethod
+    def _names_are_short_for_tables(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        return [{"name": entry, "use": entry} if isinstance(entry, str) else entry for entry in value]
+
+    @field_validator("editors")
+    @classmethod
+    def _names_are_unique(cls, value: tuple[EditorTable, ...]) -> tuple[EditorTable, ...]:
+        seen: set[str] = set()
+        for editor in value:
+            if editor.name in seen:
+                raise ValueError(f"two editors are called '{editor.name}'; give one another name")
+            seen.add(editor.name)
+        return value
+
+
+def read_spec(path: Path) -> StudySpec:
+    """Read a study file, or one line per mistake."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} is not valid TOML: {error}") from error
+    return parse_spec(content, where=str(path))
+
+
+def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec:
+    """Check a study that has already been read."""
+    try:
+        return StudySpec.model_validate(content)
+    except ValidationError as error:
+        raise StudyError(f"{where}: " + "; ".join(_complaints(error))) from error
+
+
+def _complaints(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors():
+        place = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            *parents, key = [str(part) for part in problem["loc"]]
+            table = f" in [{'.'.join(parents)}]" if parents else ""
+            yield f"unknown key '{key}'{table}{suggest(key, _keys_of(parents))}"
+        else:
+            yield f"{place}: {problem['msg'].removeprefix('Value error, ')} (got {problem['input']!r})"
+
+
+def _keys_of(parents: list[str]) -> list[str]:
+    model: Any = StudySpec
+    for name in parents:
+        field = model.model_fields.get(name) if hasattr(model, "model_fields") else None
+        if field is None:
+            return []
+        model = field.annotation
+    return list(model.model_fields) if hasattr(model, "model_fields") else []

@@ -1,0 +1,303 @@
+"""Answering one `Edit`: from the journal, from another run, or by calling the editor; every attempt becomes a row."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from convergebench.engine.budget import Budget
+from convergebench.engine.gate import Gate
+from convergebench.engine.progress import Progress
+from convergebench.engine.retry import RetryPolicy
+from convergebench.errors import (
+    BadReply,
+    ConvergeBenchError,
+    EditorError,
+    Exhausted,
+    Prerequisite,
+    Refused,
+    StudyError,
+    Transient,
+)
+from convergebench.ids import canonical, seed_from, step_id
+from convergebench.images.decode import decode, probe
+from convergebench.store.images import ImageStore
+from convergebench.store.journal import Journal, Row, StepRow
+from convergebench.types import Case, Edit, Edited, Editor, EditRequest, State, Turn
+
+HOPELESS = 25
+"""So many calls of one editor failing in a row means the editor, not the image, is the trouble."""
+
+OUTCOMES: dict[type[EditorError], str] = {
+    Transient: "transient",
+    BadReply: "bad-reply",
+    Refused: "refused",
+    Exhausted: "ended",
+}
+
+
+class StepFailed(ConvergeBenchError):
+    """All attempts are spent; the step stays open and is tried again by the next run."""
+
+
+class Stopped(ConvergeBenchError):
+    """The run is winding down; this step was not begun."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in which chain a step stands."""
+
+    case: Case
+    position: int
+    history: tuple[Turn, ...] = ()
+
+
+class Calls:
+    """One editor behind its gate."""
+
+    def __init__(
+        self,
+        editor: Editor,
+        *,
+        name: str,
+        journal: Journal,
+        images: ImageStore,
+        budget: Budget,
+        retry: RetryPolicy,
+        progress: Progress,
+        reuse: Sequence[tuple[Journal, ImageStore]] = (),
+    ) -> None:
+        self.editor, self.name = editor, name
+        self._journal, self._images = journal, images
+        self._budget, self._retry, self._progress = budget, retry, progress
+        self._reuse = reuse
+        self._gate = Gate(editor.limits)
+        self._under_way: dict[str, asyncio.Future[StepRow]] = {}
+        self._failures_in_a_row = 0
+        self.stopping: str | None = None
+        """Why no further call is begun."""
+
+    async def answer(self, edit: Edit, place: Place, rows: list[Row]) -> State:
+        """The state after this edit. `rows` (the chain's comparisons so far) are committed along with the step."""
+        key = self.key(edit, place)
+        step = self._journal.step(key)
+        if step is None:
+            step = await self._shared(key, edit, place, rows)
+        rows.append(("chain_steps", (self.name, place.case.id, place.position, key)))
+        self._progress.steps_done += 1
+        if step.status == "refused":
+            raise Refused(step.detail)
+        if step.status == "ended":
+            raise Exhausted(step.detail)
+        assert step.image is not None
+        return State(key, step.image)
+
+    def key(self, edit: Edit, place: Place) -> str:
+        """The step's history in one word."""
+        return step_id(
+            parent=edit.state.id,
+            instruction=edit.instruction,
+            settings=edit.settings.as_key(),
+            fingerprint=self.editor.fingerprint,
+            replicate=place.case.replicate,
+        )
+
+    async def _shared(self, key: str, edit: Edit, place: Place, rows: list[Row]) -> StepRow:
+        """Two chains that begin alike wait for one call instead of paying twice."""
+        if key in self._under_way:
+            return await asyncio.shield(self._under_way[key])
+        future: asyncio.Future[StepRow] = asyncio.get_running_loop().create_future()
+        self._under_way[key] = future
+        try:
+            step = await self._reused(key, rows) or await self._called(key, edit, place, rows)
+            future.set_result(step)
+            return step
+        except BaseException as error:
+            future.set_exception(error if isinstance(error, Exception) else Stopped("interrupted"))
+            future.exception()  # mark as seen: nobody may be waiting
+            raise
+        finally:
+            del self._under_way[key]
+
+    async def _reused(self, key: str, rows: list[Row]) -> StepRow | None:
+        """The same step out of another run: its image is copied, its price is not paid again."""
+        for journal, images in self._reuse:
+            found = journal.step(key)
+            if found is None:
+                continue
+            (record,) = journal.rows("select * from steps where id = ?", (key,))
+            copied: list[Row] = []
+            if found.image is not None:
+                file, mime, width, height = journal.image(found.image)
+                data = await asyncio.to_thread(images.read, file)
+                await asyncio.to_thread(self._images.put, data, mime)
+                copied.append(("images", (found.image, file, mime, width, height, len(data))))
+            copied.append(("steps", (*record[:2], self.name, *record[3:])))
+            origin = f"reused from {journal.path.parent.name}"
+            copied.append(("attempts", (key, 1, self.name, _now(), 0.0, 0.0, "reused", origin, None, None)))
+            await self._commit(rows, copied)
+            return found
+        return None
+
+    async def _called(self, key: str, edit: Edit, place: Place, rows: list[Row]) -> StepRow:
+        first = self._journal.attempts(key) + 1
+        for attempt in range(first, first + self._retry.attempts):
+            try:
+                return await self._attempt(key, edit, place, rows, attempt)
+            except (Transient, BadReply) as error:
+                tried = attempt - first + 1
+                self._count_failure(str(error))
+                if tried == self._retry.attempts:
+                    raise StepFailed(f"{tried} attempts failed, last: {error}") from error
+                self._progress.retries += 1
+                wait = self._retry.wait(tried, error)
+                if isinstance(error, Transient) and error.retry_after is not None:
+                    self._gate.pause(error.retry_after)
+                await asyncio.sleep(wait)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def _attempt(self, key: str, edit: Edit, place: Place, rows: list[Row], attempt: int) -> StepRow:
+        """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
+        price = self.editor.capabilities.dollars_per_call
+        async with self._gate.slot():
+            if self.stopping is not None:
+                raise Stopped(self.stopping)
+            request = await self._request(key, edit, place, attempt)
+            self._budget.reserve(price)
+            actual, timing = price, (attempt, _now(), time.perf_counter())
+            self._progress.in_flight += 1
+            try:
+                edited = await self.editor.edit(request)
+                actual = edited.dollars
+                kept = await asyncio.to_thread(self._kept, edited)
+            except (Prerequisite, StudyError):
+                actual = 0.0
+                raise
+            except EditorError as error:
+                actual = error.dollars
+                return await self._recorded(key, edit, place, rows, timing, request.seed, error)
+            except Exception as error:  # an editor is foreign code: its slips end a chain, not a run of days
+                actual = 0.0
+                note = f"{type(error).__name__}: {error}"
+                await self._commit(rows, [self._attempt_row(key, timing, "error", note)])
+                self._count_failure(note)
+                raise StepFailed(note) from error
+            finally:
+                self._progress.in_flight -= 1
+                self._budget.settle(price, actual)
+                self._progress.dollars = self._budget.spent
+            identity = str(kept[1][0])
+            paid = self._attempt_row(key, timing, "ok", "", edited.dollars, model=edited.model, raw=edited.raw)
+            step = self._step_row(key, edit, place, request.seed, "ok", identity, "", edited.reasoning)
+            await self._commit(rows, [kept, step, paid])
+        self._failures_in_a_row = 0
+        self._progress.steps_called += 1
+        return StepRow(key, "ok", identity, "")
+
+    def _count_failure(self, note: str) -> None:
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row >= HOPELESS:
+            self.stopping = f"{self.name} failed {HOPELESS} times in a row (last: {note})"
+
+    async def _recorded(
+        self,
+        key: str,
+        edit: Edit,
+        place: Place,
+        rows: list[Row],
+        timing: tuple[int, str, float],
+        seed: int,
+        error: EditorError,
+    ) -> StepRow:
+        """A failed attempt as a row; a refusal or a recording's end also answers the step."""
+        outcome = next(word for kind, word in OUTCOMES.items() if isinstance(error, kind))
+        row = self._attempt_row(key, timing, outcome, str(error), error.dollars, raw=error.raw)
+        if isinstance(error, Transient | BadReply):
+            await self._journal.commit([row])
+            raise error
+        detail = f"{error.reason}: {error}" if isinstance(error, Refused) else str(error)
+        step = self._step_row(key, edit, place, seed, outcome, None, detail, None)
+        await self._commit(rows, [step, row])
+        self._progress.refusals += isinstance(error, Refused)
+        return StepRow(key, outcome, None, detail)
+
+    async def _request(self, key: str, edit: Edit, place: Place, attempt: int) -> EditRequest:
+        file, mime, _, _ = self._journal.image(edit.state.image)
+        data = await asyncio.to_thread(self._images.read, file)
+        base = edit.settings.seed or 0
+        seed = base if edit.settings.seed_policy == "fixed" else seed_from(key, base)
+        return EditRequest(
+            image=data,
+            mime=mime,
+            instruction=edit.instruction,
+            settings=edit.settings,
+            seed=seed,
+            case=place.case.id,
+            index=place.position,
+            attempt=attempt,
+            history=place.history,
+        )
+
+    def _kept(self, edited: Edited) -> Row:
+        """Store what came back and give its row; bytes that are no whole image are a bad reply."""
+        try:
+            mime, width, height = probe(edited.image)
+            if not self.editor.capabilities.simulated:  # our own encoders need no second look
+                decode(edited.image, what=f"the image from {self.name}", alpha="white")
+        except StudyError as error:
+            raise BadReply(str(error), dollars=edited.dollars, raw=edited.raw) from error
+        try:
+            identity = self._images.put(edited.image, mime)
+        except OSError as error:
+            raise StudyError(
+                f"cannot store an image in {self._images.root}: {error.strerror or error}; what was stored is safe. "
+                "Make room, then run the same command again"
+            ) from error
+        return ("images", (identity, self._images.file_of(identity, mime), mime, width, height, len(edited.image)))
+
+    async def _commit(self, rows: list[Row], more: list[Row]) -> None:
+        """Commit the chain's gathered rows with these; what is committed is taken off the chain's list."""
+        taken = list(rows)
+        await self._journal.commit([*more, *taken])
+        del rows[: len(taken)]
+
+    def _attempt_row(
+        self,
+        key: str,
+        timing: tuple[int, str, float],
+        outcome: str,
+        error: str,
+        dollars: float = 0.0,
+        *,
+        model: str | None = None,
+        raw: str | None = None,
+    ) -> Row:
+        attempt, started, begun = timing
+        seconds = time.perf_counter() - begun
+        return ("attempts", (key, attempt, self.name, started, seconds, dollars, outcome, error, model, raw))
+
+    def _step_row(
+        self,
+        key: str,
+        edit: Edit,
+        place: Place,
+        seed: int,
+        status: str,
+        image: str | None,
+        detail: str,
+        reasoning: str | None,
+    ) -> Row:
+        settings = canonical(edit.settings.as_key())
+        values = (
+            key, edit.state.id, self.name, edit.instruction, settings, seed, place.case.replicate, status, image,
+            detail, reasoning,
+        )  # fmt: skip
+        return ("steps", values)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,205 @@
+"""The loop: walk every chain's generator, answering each word from the journal if it is there, else by doing it.
+
+Resume, cache, more rounds and recovery after a crash are this one replay; there is no resume code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from convergebench.engine.budget import Budget
+from convergebench.engine.calls import Calls, Place, StepFailed, Stopped
+from convergebench.engine.plan import Chain, interleave
+from convergebench.engine.progress import Progress
+from convergebench.engine.retry import RetryPolicy
+from convergebench.engine.roles import Role, answer_question
+from convergebench.errors import BudgetSpent, ConvergeBenchError, Exhausted, Prerequisite, Refused, StudyError
+from convergebench.ids import comparison_id
+from convergebench.store.images import ImageStore
+from convergebench.store.journal import Journal, Row
+from convergebench.store.run import Run
+from convergebench.types import Ask, Compare, Edit, Editor, Reply, State, Turn, Word
+
+OPEN_AT_ONCE = 4096
+"""Chains that may be under way together; more would only cost memory."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a session ended."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    """Why it ended before its time, or None."""
+
+
+class Engine:
+    """Walks chains. One per session."""
+
+    def __init__(
+        self,
+        run: Run,
+        editors: Mapping[str, Editor],
+        *,
+        roles: Mapping[str, Role] | None = None,
+        max_cost: float | None = None,
+        retry: RetryPolicy | None = None,
+        progress: Progress | None = None,
+        reuse: Sequence[tuple[Journal, ImageStore]] = (),
+    ) -> None:
+        self.journal, self.images = run.journal, run.images
+        self.progress = progress or Progress()
+        self.budget = Budget(max_cost, spent=run.journal.dollars())
+        self.progress.dollars = self.budget.spent
+        self._roles = roles or {}
+        self._calls = {
+            name: Calls(
+                editor,
+                name=name,
+                journal=run.journal,
+                images=run.images,
+                budget=self.budget,
+                retry=retry or RetryPolicy(),
+                progress=self.progress,
+                reuse=reuse,
+            )
+            for name, editor in editors.items()
+        }
+        self._stopped: str | None = None
+        self._fatal: ConvergeBenchError | None = None
+
+    def stop(self, reason: str) -> None:
+        """Begin no further call; calls in flight come home."""
+        self._stopped = self._stopped or reason
+        for calls in self._calls.values():
+            calls.stopping = calls.stopping or reason
+
+    async def run(self, chains: Sequence[Chain]) -> Summary:
+        """Walk them all, as far as limits and budget let."""
+        finished = self.journal.finished()
+        todo = []
+        for chain in chains:
+            steps = chain.study.calls(chain.case)
+            self.progress.chains += 1
+            self.progress.steps += steps
+            if finished.get((chain.editor, chain.case.id)) == self._plan(chain):
+                self.progress.steps_done += steps
+                self.progress.chain_ended("finished")
+            else:
+                todo.append(chain)
+        await self.journal.commit([self._chain_row(chain, "open", "", 0) for chain in todo])
+        room = asyncio.Semaphore(OPEN_AT_ONCE)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for chain in interleave(todo):
+                    await room.acquire()
+                    task = group.create_task(self._walk(chain))
+                    task.add_done_callback(lambda _: room.release())
+        except* ConvergeBenchError as several:  # the journal itself failed: one reason is enough
+            raise self._fatal or several.exceptions[0] from several
+        if self._fatal is not None:
+            raise self._fatal
+        halted = next((calls.stopping for calls in self._calls.values() if calls.stopping), None)
+        return Summary(dict(self.progress.statuses), self._stopped or halted)
+
+    def _plan(self, chain: Chain) -> str:
+        return chain.plan(self._calls[chain.editor].editor.fingerprint)
+
+    async def _walk(self, chain: Chain) -> None:
+        """One chain to its end, whatever that is; its status becomes a row."""
+        walk = _Walk(chain)
+        status, detail = "finished", ""
+        try:
+            await self._follow(walk)
+        except Refused as refusal:
+            status, detail = "refused", str(refusal)
+        except Exhausted as end:
+            status, detail = "ended", str(end)
+        except StepFailed as failure:
+            status, detail = "failed", str(failure)
+            self.progress.failures += 1
+            self.progress.note = f"{chain.editor}, {chain.case.id}: {failure}"
+        except BudgetSpent as limit:
+            status, detail = "stopped", str(limit)
+            self.stop(str(limit))
+        except Stopped as reason:
+            status, detail = "open", str(reason)
+        except (Prerequisite, StudyError) as reason:  # no chain can go on; calls in flight may still come home
+            status, detail = "open", str(reason)
+            self._fatal = self._fatal or reason
+            self.stop(str(reason))
+        await self.journal.commit([*walk.rows, self._chain_row(chain, status, detail, walk.rounds)])
+        self.progress.chain_ended(status)
+
+    def _chain_row(self, chain: Chain, status: str, detail: str, rounds: int) -> Row:
+        plan = self._plan(chain)
+        return ("chains", (chain.editor, chain.case.id, plan, status, detail, rounds, chain.rounds))
+
+    async def _follow(self, walk: _Walk) -> None:
+        """Send the study what it asked for until it has nothing more to say."""
+        words = walk.chain.study.steps(walk.chain.case)
+        try:
+            word = next(words)
+            while True:
+                try:
+                    answer = await self._answer(word, walk)
+                except (Refused, Exhausted) as outcome:
+                    word = words.throw(outcome)  # a study may branch on it; most let it end the chain
+                else:
+                    word = words.send(answer)
+        except StopIteration:
+            return
+        finally:
+            words.close()
+
+    async def _answer(self, word: Word, walk: _Walk) -> State | Reply | None:
+        chain = walk.chain
+        if isinstance(word, Compare):
+            walk.rows.append(_comparison(chain, word))
+            if word.role == "return":
+                walk.rounds = word.round
+            return None
+        if isinstance(word, Ask):
+            return await answer_question(word, chain.case, roles=self._roles, journal=self.journal, images=self.images)
+        walk.position += 1
+        place = Place(chain.case, walk.position, tuple(walk.history))
+        state = await self._calls[chain.editor].answer(word, place, walk.rows)
+        if word.settings.session == "single":
+            walk.history.append(await self._turn(word))
+        return state
+
+    async def _turn(self, edit: Edit) -> Turn:
+        file, _, _, _ = self.journal.image(edit.state.image)
+        return Turn(edit.instruction, await asyncio.to_thread(self.images.read, file))
+
+
+@dataclass
+class _Walk:
+    """How far one chain has come."""
+
+    chain: Chain
+    rows: list[Row] = field(default_factory=list)
+    """Comparisons and positions not yet committed."""
+    rounds: int = 0
+    position: int = 0
+    history: list[Turn] = field(default_factory=list)
+    """Earlier turns, kept only for editors in a single session."""
+
+
+def _comparison(chain: Chain, word: Compare) -> Row:
+    reference = word.reference.image if word.reference else None
+    identity = comparison_id(
+        editor=chain.editor,
+        case=chain.case.id,
+        subject=word.subject.id,
+        reference=word.reference.id if word.reference else None,
+        role=word.role,
+        lag=word.lag,
+    )
+    values = (
+        identity, chain.editor, chain.case.id, word.role, word.round, word.step, word.lag, word.subject.image,
+        reference, word.via.image if word.via else None, word.operation,
+    )  # fmt: skip
+    return ("comparisons", values)

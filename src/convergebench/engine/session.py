@@ -1,0 +1,179 @@
+"""From a study file to chains: names become objects, every mistake is found before the first call is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from convergebench.edits.pairs import load_pairs
+from convergebench.engine.measure import metric_fingerprint
+from convergebench.engine.plan import Chain
+from convergebench.errors import StudyError
+from convergebench.ids import comparison_id
+from convergebench.images.decode import decode, probe
+from convergebench.images.suite import load_suite
+from convergebench.metrics import expand, load_metric
+from convergebench.registry import load
+from convergebench.store.journal import Row
+from convergebench.store.manifest import Manifest, command_line, session
+from convergebench.store.run import Run
+from convergebench.studies.roundtrip import RoundTrip
+from convergebench.studies.spec import StudySpec
+from convergebench.types import KINDS, Editor, EditPair, SourceImage, State
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything a run needs, nothing begun."""
+
+    study: str
+    sources: tuple[SourceImage, ...]
+    pairs: tuple[EditPair, ...]
+    editors: Mapping[str, Editor]
+    chains: tuple[Chain, ...]
+    metrics: tuple[str, ...]
+    spec: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    options: Mapping[str, Mapping[str, Any]]
+    """Per editor: what it is made of."""
+
+
+def prepare(spec: StudySpec) -> Prepared:
+    """Load the suite, the pairs, the editors and the metrics of a study, and lay out its chains."""
+    if not spec.editors:
+        raise StudyError("the study names no editor; add --editor sim-jpeg (cbench list editors)")
+    sources = choose(load_suite(spec.images.suite).images, spec.images.kinds, spec.images.limit)
+    if not sources:
+        raise StudyError(f"suite '{spec.images.suite}' has no image of the kinds {', '.join(spec.images.kinds)}")
+    pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
+    settings = spec.settings.as_settings()
+    editors: dict[str, Editor] = {}
+    for entry in spec.editors:
+        editors[entry.name] = load("editors", entry.use)(entry.name, **entry.options)
+        _require_understood(editors[entry.name], entry.name, spec)
+    study = RoundTrip(spec.roundtrip.rounds, spec.roundtrip.order, settings)
+    stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
+    cases = study.cases(stated, pairs, replicates=spec.roundtrip.replicates)
+    if not cases:
+        raise StudyError("no edit pair suits the images' kinds; choose others under [edits] (cbench list pairs)")
+    used = {pair.label for case in cases for pair in case.pairs}
+    return Prepared(
+        study=study.name,
+        sources=tuple(sources),
+        pairs=tuple(pair for pair in pairs if pair.label in used),
+        editors=editors,
+        chains=tuple(Chain(name, case, study, study.rounds) for name in editors for case in cases),
+        metrics=tuple(expand(spec.measure.metrics)),
+        spec=spec.model_dump(mode="json"),
+        fixed={"order": spec.roundtrip.order, **spec.settings.model_dump(mode="json")},
+        options={entry.name: {"use": entry.use, "options": entry.options} for entry in spec.editors},
+    )
+
+
+def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> list[SourceImage]:
+    """Images of these kinds; under a limit, taken in turn from each kind so that the balance stays."""
+    fitting = [image for image in images if image.kind in kinds]
+    if not limit or len(fitting) <= limit:
+        return fitting
+    queues = [[image for image in fitting if image.kind == kind] for kind in KINDS]
+    turns = [queue[index] for index in range(len(fitting)) for queue in queues if index < len(queue)]
+    chosen = {image.id for image in turns[:limit]}
+    return [image for image in fitting if image.id in chosen]
+
+
+def _require_understood(editor: Editor, name: str, spec: StudySpec) -> None:
+    """A setting that an editor would ignore must not stand in its study as if it counted."""
+    able = editor.capabilities
+    if spec.settings.temperature is not None and not able.temperature:
+        raise StudyError(f"{name} takes no temperature; remove settings.temperature or this editor")
+    if spec.settings.resolution is not None and spec.settings.resolution not in able.resolutions:
+        known = ", ".join(able.resolutions) or "none"
+        raise StudyError(f"{name} takes no resolution '{spec.settings.resolution}' (it knows: {known})")
+    if spec.settings.session == "single" and not able.sessions:
+        raise StudyError(f'{name} keeps no session; set settings.session = "fresh"')
+
+
+def begin(run: Run, prepared: Prepared) -> Manifest:
+    """Write the manifest (or grow it), then the sources and the cases; nothing is written if the meaning changed."""
+    manifest = run.extend(manifest_of(run.root.name, prepared))
+    run.journal.commit_now(_source_rows(run, prepared.sources))
+    rows: dict[str, Row] = {}
+    for chain in prepared.chains:
+        case = chain.case
+        values = (case.id, case.source_id, case.source.image, case.kind, chain.pair, chain.category, case.replicate)
+        rows[case.id] = ("cases", values)
+    run.journal.commit_now(rows.values())
+    return manifest
+
+
+def manifest_of(name: str, prepared: Prepared) -> Manifest:
+    """Everything that could change a number."""
+    return Manifest(
+        name=name,
+        study=prepared.study,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        spec=dict(prepared.spec),
+        fixed=dict(prepared.fixed),
+        sources={
+            image.id: {"sha256": image.sha256, "kind": image.kind, "licence": image.licence, "source": image.source}
+            for image in prepared.sources
+        },
+        pairs={pair.label: _pair_facts(pair) for pair in prepared.pairs},
+        editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
+        metrics={name: metric_fingerprint(load_metric(name)) for name in prepared.metrics},
+        sessions=[session(command_line())],
+    )
+
+
+def _pair_facts(pair: EditPair) -> dict[str, Any]:
+    facts = asdict(pair)
+    facts["kinds"] = list(pair.kinds)
+    return facts
+
+
+def _editor_facts(editor: Editor, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "fingerprint": editor.fingerprint,
+        "simulated": editor.capabilities.simulated,
+        "deterministic": editor.capabilities.deterministic,
+        **options,
+    }
+
+
+def _source_rows(run: Run, sources: Sequence[SourceImage]) -> list[Row]:
+    """Store the untouched images; each must decode before anything is paid for."""
+    known = {row[0] for row in run.journal.rows("select id from images")}
+    rows: list[Row] = []
+    for image in sources:
+        if f"i1:{image.sha256}" in known:
+            continue
+        data = image.read()
+        decode(data, what=f"source image '{image.id}'")
+        mime, width, height = probe(data)
+        identity = run.images.put(data, mime)
+        if identity != f"i1:{image.sha256}":
+            raise StudyError(
+                f"source image '{image.id}' is not what its suite says (sha256 differs); rebuild the suite"
+            )
+        rows.append(("images", (identity, run.images.file_of(identity, mime), mime, width, height, len(data))))
+    return rows
+
+
+def compare_replicates(run: Run) -> None:
+    """Add comparisons of every replicate's rounds with replicate 0's: how far chance alone moves an image."""
+    query = """
+      select k.editor, k."case", k.round, k.step, k.subject, z.subject
+      from comparisons k join cases c on c.id = k."case"
+      join cases b on b.source = c.source and b.pair = c.pair and b.replicate = 0
+      join comparisons z on z.editor = k.editor and z."case" = b.id and z.role = 'return' and z.round = k.round
+      where k.role = 'return' and c.replicate > 0"""
+    rows: list[Row] = []
+    for editor, case, number, step, subject, reference in run.journal.rows(query):
+        identity = comparison_id(
+            editor=editor, case=case, subject=f"{subject}:{number}", reference=reference, role="replicate", lag=0
+        )
+        values = (identity, editor, case, "replicate", number, step, 0, subject, reference, None, None)
+        rows.append(("comparisons", values))
+    run.journal.commit_now(rows)

@@ -1,0 +1,76 @@
+"""Mean curve of every metric over rounds, from the untouched image on.
+
+Every cell uses the cases still observed at that round that have a value, and says how many. Round 0 is exact (the
+self-value); a metric without a finite self-value keeps a row at round 0 with mean None.
+
+Metrics in dB are averaged as what they are the logarithm of: the curve is the PSNR of the mean squared error. An
+unchanged image has an infinite PSNR, and one such case would make the plain mean infinite; the mean error stays
+finite as soon as one case differs, and is infinite only where all are unchanged. It is never above the plain mean.
+The column `averaging` says which was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import polars as pl
+
+from convergebench.analysis.bootstrap import Bootstrap, Interval, by_source
+from convergebench.analysis.schemas import stacked
+from convergebench.analysis.trajectories import Floats, Group, Ints, Mask, Trajectories
+
+
+def curves(data: Trajectories, bootstrap: Bootstrap) -> pl.DataFrame:
+    """The frame `curves`: every editor, metric, group and round."""
+    return stacked("curves", [part for group in data.groups for part in _group(data, group, bootstrap)])
+
+
+def _group(data: Trajectories, group: Group, bootstrap: Bootstrap) -> Iterator[dict[str, object]]:
+    names = data.measured
+    for editor in data.editors:
+        rows = group.members & data.of(editor)
+        if not rows.any() or not names:
+            continue
+        width = int(data.reached[rows].max()) + 1
+        sources, observed = data.source[rows], data.observed[rows, :width]
+        values = {name: data.values[name][rows, :width] for name in names}
+        decibels = {name: name in data.facts and data.facts[name].unit == "dB" for name in names}
+        for metric, band in zip(names, _bands(values, sources, bootstrap, decibels=decibels), strict=True):
+            counts = _counts(values[metric], sources, observed)
+            yield {
+                **{"editor": editor, "metric": metric, "group": group.name, "round": np.arange(width)},
+                **{"mean": band.estimate, "low": band.low, "high": band.high},
+                **dict(zip(("n_cases", "n_sources", "n_missing"), counts, strict=True)),
+                "averaging": "mean squared error" if decibels[metric] else "arithmetic",
+            }
+
+
+def _bands(
+    values: Mapping[str, Floats], sources: Ints, bootstrap: Bootstrap, *, decibels: Mapping[str, bool]
+) -> Iterator[Interval]:
+    """Mean and interval per round for each metric; all metrics share one resampling, which is most of the time."""
+    powers = [10 ** (-matrix / 10) if decibels[name] else matrix for name, matrix in values.items()]
+    whole = bootstrap.ratio(*by_source(np.hstack(powers), sources))
+    parts = [np.split(end, len(values)) for end in whole]
+    for (name, matrix), *ends in zip(values.items(), *parts, strict=True):
+        band = _in_decibels(Interval(*ends)) if decibels[name] else Interval(*ends)
+        for end in band:
+            end[0] = matrix[0, 0]  # every untouched image has the same value, and no uncertainty
+        yield band
+
+
+def _in_decibels(power: Interval) -> Interval:
+    """The interval is made before the logarithm, which turns it over."""
+    with np.errstate(divide="ignore"):
+        estimate, low, high = (-10 * np.log10(end) + 0.0 for end in (power.estimate, power.high, power.low))
+    return Interval(estimate, low, high)
+
+
+def _counts(values: Floats, sources: Ints, observed: Mask) -> tuple[Ints, Ints, Ints]:
+    """Cases with a value, their sources, and cases observed without a value, per round (at round 0: all, all, 0)."""
+    there = ~np.isnan(values)
+    there[:, 0] = True
+    _, counts = by_source(np.where(there, 1.0, np.nan), sources)
+    missing = (observed & ~there).sum(axis=0)
+    return there.sum(axis=0), (counts > 0).sum(axis=0), missing

@@ -1,0 +1,176 @@
+"""How many round trips until a level is passed: per case, then over cases by Kaplan–Meier.
+
+The half-life of a case is the first round whose value is worse than the level (with `sustained`: the first after which
+it stays so). A case that never gets there is censored at the last round with a value. A refusal, a failure or a spent
+budget also only censors it; in the curve `usable` it is an event instead, in the round that could not be done,
+beside passing the headline level: whichever comes first. Chains that are open, or whose recording ended, are censored
+in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from convergebench.analysis.area import last_value
+from convergebench.analysis.result import AnalysisSettings
+from convergebench.analysis.retention import levels, passed
+from convergebench.analysis.schemas import stacked, table
+from convergebench.analysis.survival import Median, Survival, kaplan_meier, median, restricted_mean
+from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
+from convergebench.metrics.base import MetricFacts
+
+BROKEN = ("refused", "failed", "stopped")
+"""Chain statuses after which nobody has an image to use: refusal, failure, spent budget."""
+
+
+class Passing(NamedTuple):
+    """Per case: the round of passing or the last one seen, the interpolated round, and whether it was passed."""
+
+    rounds: Ints
+    exact: Floats
+    passed: Mask
+
+
+class Level(NamedTuple):
+    """One level of one metric on all chains."""
+
+    metric: str
+    name: str
+    threshold: float
+    cases: Passing
+
+    @property
+    def curve(self) -> str:
+        """The name of its survival curve."""
+        return f"{self.metric} {self.name}"
+
+
+def passing(values: Floats, threshold: float, facts: MetricFacts, *, sustained: bool = False) -> Passing:
+    """When each row of a cases × rounds matrix passes the level; column 0 is the untouched image."""
+    beyond = passed(values, threshold, facts)
+    beyond[:, 0] = False
+    there = ~np.isnan(values)
+    there[:, 0] = True
+    last = last_value(values)
+    if sustained:
+        rounds = np.arange(values.shape[1])
+        fine = np.where(there & ~beyond, rounds, 0).max(axis=1)
+        candidate = there & beyond & (rounds[None, :] > fine[:, None])
+    else:
+        candidate = there & beyond
+    happened = candidate.any(axis=1)
+    first = candidate.argmax(axis=1)
+    exact = np.full(values.shape[0], np.nan)
+    for row in np.flatnonzero(happened):
+        exact[row] = _interpolated(values[row], int(first[row]), threshold)
+    return Passing(np.where(happened, first, last), exact, happened)
+
+
+def find_levels(data: Trajectories, settings: AnalysisSettings) -> list[Level]:
+    """Every level of every measured metric."""
+    return [
+        Level(metric, name, threshold, passing(data.values[metric], threshold, facts, sustained=settings.sustained))
+        for metric in data.measured
+        if (facts := data.facts.get(metric)) is not None
+        for name, threshold in levels(facts, settings).items()
+    ]
+
+
+def usable(data: Trajectories, headline: Level | None) -> Passing:
+    """Rounds until the image is lost for use: past the headline level, or a round that could not be done."""
+    broken = data.chains["status"].is_in(BROKEN).to_numpy()
+    end = np.where(broken, data.reached + 1, data.reached)
+    if headline is None:
+        return Passing(end, np.full(end.size, np.nan), broken)
+    seen = headline.cases.rounds
+    lost = headline.cases.passed & (seen <= end)
+    unbroken = np.minimum(end, seen)  # rounds whose value is missing are not known to be usable
+    rounds = np.where(lost, seen, np.where(broken, end, unbroken))
+    return Passing(rounds, np.full(end.size, np.nan), lost | broken)
+
+
+def half_life_text(middle: Median, followed: int) -> str:
+    """`6`, or `> 10` when not reached by the last round seen."""
+    if middle.value is not None:
+        return str(middle.value)
+    return f"> {followed}" if followed else "not measured"
+
+
+def half_life_table(data: Trajectories, found: list[Level], confidence: float) -> pl.DataFrame:
+    """The frame `half_life`."""
+    return table("half_life", list(_half_lives(data, found, confidence)))
+
+
+def case_table(data: Trajectories, found: list[Level]) -> pl.DataFrame:
+    """The frame `half_life_cases`."""
+    names = {name: data.chains[name] for name in ("editor", "case")}
+    parts = [
+        {
+            **names,
+            **{"metric": level.metric, "level": level.name, "threshold": level.threshold},
+            **level.cases._asdict(),
+        }
+        for level in found
+    ]
+    return stacked("half_life_cases", parts)
+
+
+def survival_table(data: Trajectories, found: list[Level], *, in_use: Passing, confidence: float) -> pl.DataFrame:
+    """The frame `survival`: every level's curve, and `usable`."""
+    named = [(level.curve, level.cases) for level in found] + [("usable", in_use)]
+    parts = []
+    for editor, group, rows in _cells(data):
+        for name, cases in named:
+            curve = fit(data, cases, rows, confidence=confidence)
+            parts.append(
+                {
+                    **{"editor": editor, "curve": name, "group": group, "round": np.arange(curve.survival.size)},
+                    **{column: getattr(curve, column) for column in ("survival", "low", "high")},
+                    **{column: getattr(curve, column) for column in ("at_risk", "events", "censored")},
+                }
+            )
+    return stacked("survival", parts)
+
+
+def fit(data: Trajectories, cases: Passing, rows: Mask, *, confidence: float) -> Survival:
+    """Kaplan–Meier of some of the cases, clustered by source."""
+    return kaplan_meier(cases.rounds[rows], cases.passed[rows], clusters=data.source[rows], confidence=confidence)
+
+
+def _half_lives(data: Trajectories, found: list[Level], confidence: float) -> Iterator[dict[str, object]]:
+    for editor, group, rows in _cells(data):
+        for level in found:
+            curve = fit(data, level.cases, rows, confidence=confidence)
+            middle = median(curve)
+            mean, followed = restricted_mean(curve)
+            unseen = int((last_value(data.values[level.metric][rows]) == 0).sum())
+            yield {
+                **{"editor": editor, "metric": level.metric, "level": level.name, "threshold": level.threshold},
+                **{"group": group, "median": middle.value, "low": middle.low, "high": middle.high},
+                **{"text": half_life_text(middle, followed), "restricted_mean": mean if followed else None},
+                **{"rounds": followed, "n_cases": int(rows.sum()), "n_events": int(curve.events.sum())},
+                **{"n_censored": int(curve.censored.sum()), "n_sources": int(np.unique(data.source[rows]).size)},
+                "n_missing": unseen,
+            }
+
+
+def _cells(data: Trajectories) -> Iterator[tuple[str, str, Mask]]:
+    for group in data.groups:
+        for editor in data.editors:
+            rows = group.members & data.of(editor)
+            if rows.any():
+                yield editor, group.name, rows
+
+
+def _interpolated(values: Floats, first: int, threshold: float) -> float:
+    """Where the straight line from the last value before `first` crosses the level; NaN if that value is not finite."""
+    before = np.flatnonzero(np.isfinite(values[:first]))
+    if not before.size or not np.isfinite(values[first]):
+        return float("nan")
+    start = int(before[-1])
+    share = (values[start] - threshold) / (values[start] - values[first])
+    return float(start + share * (first - start))

@@ -1,0 +1,65 @@
+"""How much of the image is left, and the levels at which loss is called noticeable or half.
+
+Retention is 1 for the untouched image. A similarity with a positive self-value keeps value / self-value (SSIM and
+CLIP: the value). A dissimilarity with self-value 0 on a scale that ends at 1 or below keeps 1 − value (LPIPS, DISTS,
+GMSD, RMSE). Where neither holds (PSNR: no finite self-value; ΔE: no end of scale) 1 − value would be a number
+without meaning, so such metrics have levels but neither retention nor area.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from convergebench.analysis.result import AnalysisSettings
+from convergebench.analysis.trajectories import Floats, Mask
+from convergebench.errors import StudyError
+from convergebench.metrics.base import MetricFacts
+
+
+def has_retention(facts: MetricFacts | None) -> bool:
+    """Whether the metric can say which share is left."""
+    if facts is None or facts.self_value is None:
+        return False
+    if facts.better == "higher":
+        return facts.self_value > 0
+    return facts.better == "lower" and facts.self_value == 0 and facts.range[1] <= 1
+
+
+def retention(values: Floats, facts: MetricFacts) -> Floats:
+    """The share left, 1 for untouched and without a lower end; NaN stays NaN."""
+    if facts.self_value is None or not has_retention(facts):
+        raise StudyError(f"{facts.name} has no retention: it lacks a finite self-value on a bounded scale")
+    return np.asarray(values / facts.self_value if facts.better == "higher" else 1.0 - values)
+
+
+def levels(facts: MetricFacts | None, settings: AnalysisSettings) -> dict[str, float]:
+    """Named levels of a metric, as values of the metric: its own, overridden or extended by the study."""
+    if facts is None:
+        return {}
+    asked: Mapping[str, float] = settings.levels.get(facts.name, {})
+    if facts.better == "neither":
+        if asked:
+            raise StudyError(f"levels.{facts.name}: it has no better direction, so no level; remove it")
+        return {}
+    own = {"noticeable": facts.noticeable, "half": facts.half}
+    named = {**{name: value for name, value in own.items() if value is not None}, **asked}
+    for name, value in named.items():
+        _check(facts, name, value)
+    return named
+
+
+def passed(values: Floats, threshold: float, facts: MetricFacts) -> Mask:
+    """Whether a value is worse than the level; equal is not passed, missing is not passed."""
+    return np.asarray(values < threshold if facts.better == "higher" else values > threshold)
+
+
+def _check(facts: MetricFacts, name: str, value: float) -> None:
+    if not math.isfinite(value):
+        raise StudyError(f"levels.{facts.name}.{name} = {value}: give a number")
+    start = facts.self_value
+    if start is not None and passed(np.array([start]), value, facts)[0]:
+        side = "at most" if facts.better == "higher" else "at least"
+        raise StudyError(f"levels.{facts.name}.{name} = {value}: an untouched image is past it; give {side} {start:g}")

@@ -1,0 +1,102 @@
+"""The columns of every frame that analysis gives, so that an empty result has the same shape as a full one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+import polars.selectors as cs
+
+T, F, N, B = pl.String, pl.Float64, pl.Int64, pl.Boolean
+
+CHAIN: dict[str, type[pl.DataType]] = {"editor": T, "case": T, "source": T, "kind": T, "pair": T, "category": T}
+INTERVAL: dict[str, type[pl.DataType]] = {"low": F, "high": F}
+COUNTS: dict[str, type[pl.DataType]] = {"n_cases": N, "n_sources": N, "n_missing": N}
+SERIES: dict[str, type[pl.DataType]] = {"editor": T, "metric": T, "group": T}
+
+INPUTS: dict[str, dict[str, type[pl.DataType]]] = {
+    "measurements": {**CHAIN, "replicate": N, "round": N, "step": N, "metric": T, "value": F, "status": T},
+    "chains": {
+        **CHAIN,
+        **{"replicate": N, "status": T, "detail": T, "rounds": N, "planned": N, "steps": N, "dollars": F, "seconds": F},
+    },
+}
+
+OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
+    "ranking": {
+        **{"rank": N, "editor": T, "simulated": B, "score": F, **INTERVAL, "quality": F, "semantic": F, "half_life": T},
+        **{"half_life_median": N, "half_life_low": N, "half_life_high": N, "restricted_mean": F, "verdict": T},
+        **{"n_cases": N, "n_sources": N, "n_left_out": N, "n_missing": N, "usable": T, "n_finished": N},
+        **{"quality_rank": N, "quality_low": F, "quality_high": F},
+        **{"semantic_rank": N, "semantic_low": F, "semantic_high": F},
+    },
+    "pairwise": {
+        **{"better": T, "worse": T, "difference": F, **INTERVAL, "p": F, "p_holm": F, "significant": B},
+        **{"n_cases": N, "n_sources": N, "exact": B},
+    },
+    "curves": {**SERIES, "round": N, "mean": F, **INTERVAL, **COUNTS, "averaging": T},
+    "auc": {**SERIES, "auc": F, **INTERVAL, **COUNTS, "n_short": N},
+    "half_life": {
+        **{
+            "editor": T,
+            "metric": T,
+            "level": T,
+            "threshold": F,
+            "group": T,
+            "median": N,
+            "low": N,
+            "high": N,
+            "text": T,
+        },
+        **{"restricted_mean": F, "rounds": N, "n_cases": N, "n_events": N, "n_censored": N, "n_sources": N},
+        **{"n_missing": N},
+    },
+    "half_life_cases": {
+        **{"editor": T, "case": T, "metric": T, "level": T, "threshold": F, "rounds": N, "exact": F, "passed": B}
+    },
+    "survival": {
+        **{"editor": T, "curve": T, "group": T, "round": N, "survival": F, **INTERVAL},
+        **{"at_risk": N, "events": N, "censored": N},
+    },
+    "shapes": {
+        **{"editor": T, "group": T, "shape": T, "aicc": F, "weight": F, "parameters": T, "best": B, "verdict": T},
+        **{"n_rounds": N, "n_cases": N, "n_sources": N},
+    },
+    "contraction": {
+        **CHAIN,
+        **{"verdict": T, "q": F, "q_low": F, "q_high": F, "period": N, "floor": F, "drift": F},
+        **{"first_displacement": F, "last_displacement": F, "efficiency": F, "prior_bound": F, "posterior_bound": F},
+        **{"radius": F, "rounds": N, "floor_from": T, "lag_growth": F},
+    },
+    "verdicts": {"editor": T, "verdict": T, "chains": N, "share": F, "median_q": F},
+    "adherence": {
+        **{"editor": T, "group": T, "metric": T, "mean": F, **INTERVAL, "share": F, **COUNTS, "n_readings": N}
+    },
+    "diagnostics": {"editor": T, "metric": T, "step": N, "mean": F, "n_cases": N, "n_missing": N},
+    "worst": {**CHAIN, "auc": F, "last": F, "rounds": N, "half_life": T, "verdict": T},
+    "floors": {
+        **{"editor": T, "floor": T, "metric": T, "auc": F, "floor_auc": F, "excess": F, **INTERVAL},
+        **{"n_cases": N, "n_sources": N},
+    },
+    "outcomes": {"editor": T, "status": T, "chains": N, "steps": N, "dollars": F, "seconds": F},
+}
+
+
+def table(name: str, rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """The output frame `name` from row mappings; NaN becomes None, infinity stays."""
+    return clean(pl.DataFrame([dict(row) for row in rows], schema=OUTPUTS[name]))
+
+
+def stacked(name: str, parts: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """The output frame `name` from parts whose entries are columns, or one value for all their rows."""
+    frames = [pl.DataFrame(dict(part)).select(_as_declared(name)) for part in parts]
+    return clean(pl.concat(frames)) if frames else table(name, [])
+
+
+def clean(frame: pl.DataFrame) -> pl.DataFrame:
+    """A missing number is None in every output, never NaN."""
+    return frame.with_columns(cs.float().fill_nan(None))
+
+
+def _as_declared(name: str) -> list[pl.Expr]:
+    return [pl.col(column).cast(kind) for column, kind in OUTPUTS[name].items()]

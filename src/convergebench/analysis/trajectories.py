@@ -1,0 +1,180 @@
+"""The long measurement table as one matrix per metric: chains down, rounds 0 … N across.
+
+Inside, a missing value is NaN and an untouched image (round 0) has the metric's self-value. A chain is *observed*
+at a round it has done in full; a round that was done but has no usable value is *missing* and counted; a round
+that was never done is censored, which is not the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from convergebench.analysis.result import AnalysisInput
+from convergebench.analysis.schemas import INPUTS
+from convergebench.errors import StudyError
+from convergebench.metrics.base import MetricFacts
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_LAG = re.compile(r".-lag\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A named subset of all chains: `all`, `category:NAME`, `kind:NAME` or `pair:NAME`."""
+
+    name: str
+    members: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """Every chain with its values; row i of every matrix is row i of `chains`."""
+
+    chains: pl.DataFrame
+    editors: tuple[str, ...]
+    """In the order in which the chains name them."""
+    editor: Ints
+    source: Ints
+    reached: Ints
+    """Last whole round of each chain."""
+    horizon: int
+    """Last round with any reading."""
+    values: Mapping[str, Floats]
+    """Per metric: chains × (horizon + 1), NaN where there is no value."""
+    facts: Mapping[str, MetricFacts]
+    groups: tuple[Group, ...]
+
+    @property
+    def observed(self) -> Mask:
+        """Whether a chain did a round."""
+        rounds: Ints = np.arange(self.horizon + 1)
+        return np.asarray(rounds[None, :] <= self.reached[:, None])
+
+    @property
+    def measured(self) -> list[str]:
+        """Metrics that compare a round's image with the source, i.e. those that have a curve."""
+        return [name for name in self.values if not _LAG.search(name) and self.kind(name) != "adherence"]
+
+    def kind(self, metric: str) -> str:
+        """The metric's kind, or `unknown` when its facts are not at hand."""
+        return self.facts[metric].kind if metric in self.facts else "unknown"
+
+    def of(self, editor: str) -> Mask:
+        """Which chains are this editor's."""
+        return np.asarray(self.editor == self.editors.index(editor))
+
+    def column(self, name: str) -> list[str]:
+        """A text column of `chains`."""
+        return [str(value) for value in self.chains[name]]
+
+
+def trajectories(given: AnalysisInput) -> Trajectories:
+    """Arrange the inputs; a measurement of a chain that the chain table lacks is an error."""
+    chains = typed(given.chains, "chains")
+    if chains.select(pl.struct("editor", "case").is_duplicated().any()).item():
+        raise StudyError("the chain table names a chain twice; each (editor, case) must have one row")
+    readings = _readings(typed(given.measurements, "measurements"), chains, given.facts)
+    editors = tuple(chains["editor"].unique(maintain_order=True))
+    sources = chains["source"].unique(maintain_order=True)
+    reached = _reached(chains, readings, given.facts)
+    # a forward edit whose undoing was refused has its adherence in a round that the chain never completed
+    horizon = max(int(reached.max(initial=0)), int(readings["round"].to_numpy().max(initial=0)))
+    return Trajectories(
+        chains=chains,
+        editors=editors,
+        editor=_positions(chains["editor"], pl.Series(editors, dtype=pl.String)),
+        source=_positions(chains["source"], sources),
+        reached=reached,
+        horizon=horizon,
+        values=_matrices(readings, (chains.height, horizon + 1), given.facts),
+        facts=given.facts,
+        groups=tuple(_groups(chains)),
+    )
+
+
+def _reached(chains: pl.DataFrame, readings: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> Ints:
+    """Last whole round per chain: as the chain table says, or later if a whole round was measured since."""
+    reached = chains["rounds"].fill_null(0).to_numpy().astype(np.int64)
+    partial = [name for name, fact in facts.items() if fact.kind == "adherence"]
+    whole = readings.filter(pl.col("value").is_not_null() & ~pl.col("metric").is_in(partial))
+    np.maximum.at(reached, whole["chain"].to_numpy(), whole["round"].to_numpy())
+    return reached
+
+
+def typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The frame with the contracted columns and types; an empty one may come without columns."""
+    columns = INPUTS[name]
+    if not frame.width:
+        return pl.DataFrame(schema=columns)
+    absent = [column for column in columns if column not in frame.columns]
+    if absent:
+        raise StudyError(f"the {name} table has no column {', '.join(absent)}; write the run's tables again")
+    return frame.select(pl.col(column).cast(kind) for column, kind in columns.items())
+
+
+def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> pl.DataFrame:
+    """Rows with a curve's worth of meaning: chain, round, metric, value (None unless the status is ok)."""
+    diagnostic = [name for name, fact in facts.items() if fact.kind == "diagnostic"]
+    numbered = chains.select("editor", "case").with_row_index("chain")
+    rows = (
+        measurements.lazy()
+        .filter(~pl.col("metric").is_in(diagnostic) & (pl.col("round") >= 1))
+        .with_columns(usable_value().alias("value"))
+        .select("editor", "case", "round", "metric", "value")
+        .join(numbered.lazy(), on=["editor", "case"], how="left")
+        .collect()
+    )
+    strangers = rows["chain"].null_count()
+    if strangers:
+        raise StudyError(f"{strangers} measurements belong to no chain of the run; write the run's tables again")
+    return rows.select(pl.col("chain").cast(pl.Int64), "round", "metric", "value")
+
+
+def usable_value() -> pl.Expr:
+    """The value of a measurement row, None unless its status is ok and it is a number."""
+    good = (pl.col("status") == "ok") & ~pl.col("value").is_nan()
+    return pl.when(good).then(pl.col("value"))
+
+
+def _positions(column: pl.Series, names: pl.Series) -> Ints:
+    table = {name: position for position, name in enumerate(names)}
+    return np.array([table[name] for name in column], dtype=np.int64)
+
+
+def _matrices(readings: pl.DataFrame, shape: tuple[int, int], facts: Mapping[str, MetricFacts]) -> dict[str, Floats]:
+    found = readings.partition_by("metric", as_dict=True, include_key=False) if readings.height else {}
+    names = sorted((str(key[0]) for key in found), key=_in_order_of(facts))
+    matrices = {}
+    for name in names:
+        rows = found[(name,)].filter(pl.col("round") < shape[1])
+        matrix = np.full(shape, np.nan)
+        matrix[rows["chain"].to_numpy(), rows["round"].to_numpy()] = rows["value"].fill_null(np.nan).to_numpy()
+        if name not in facts or facts[name].unit != "dB":
+            matrix[np.isinf(matrix)] = np.nan  # only decibels have an infinite reading that means something
+        start = facts[name].self_value if name in facts else None
+        matrix[:, 0] = np.nan if start is None else start
+        matrices[name] = matrix
+    return matrices
+
+
+def _in_order_of(facts: Mapping[str, MetricFacts]) -> Callable[[str], tuple[int, str]]:
+    place = {name: position for position, name in enumerate(facts)}
+    return lambda name: (place.get(name, len(place)), name)
+
+
+def _groups(chains: pl.DataFrame) -> list[Group]:
+    found = [Group("all", np.ones(chains.height, dtype=np.bool_))]
+    for column in ("category", "kind", "pair"):
+        values = chains[column].cast(pl.String).fill_null("unknown")
+        for name in values.unique().sort():
+            found.append(Group(f"{column}:{name}", (values == name).to_numpy()))
+    return found

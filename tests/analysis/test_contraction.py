@@ -1,0 +1,194 @@
+"""Truths of the contraction reading, on vectors that stand for images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from convergebench.analysis.contraction import Path, Reader, efficiency, find_period, lag_growth
+from convergebench.analysis.trajectories import Floats
+
+MakePath = Callable[..., Path]
+FLOOR = 0.5 / 255
+READER = Reader()
+RNG = np.random.default_rng(7)
+SOURCE = RNG.uniform(0.2, 0.8, 3000)
+TARGET = np.clip(SOURCE + RNG.normal(0, 0.2, 3000), 0, 1)
+
+
+def contracting(q: float, rounds: int = 10) -> list[Floats]:
+    return [TARGET + q**n * (SOURCE - TARGET) for n in range(rounds + 1)]
+
+
+def rounded(images: list[Floats]) -> list[Floats]:
+    return [np.round(image * 255) / 255 for image in images]
+
+
+@pytest.mark.parametrize("q", [0.3, 0.5, 0.7, 0.9, 0.95])
+def test_a_contraction_gives_back_its_factor(path: MakePath, q: float) -> None:
+    seen = READER.read(path(contracting(q, 12)), FLOOR)
+    assert seen.verdict == "settles"
+    assert seen.q == pytest.approx(q, rel=1e-9)
+    assert seen.q_low <= q + 1e-9
+    assert seen.q_high >= q - 1e-9
+
+
+@pytest.mark.parametrize("q", [0.5, 0.7, 0.9])
+def test_eight_bit_rounding_moves_the_factor_little(path: MakePath, q: float) -> None:
+    seen = READER.read(path(rounded(contracting(q, 12))), FLOOR)
+    assert seen.verdict == "settles"
+    assert seen.q == pytest.approx(q, abs=0.03)
+
+
+@drawn(q=st.floats(0.05, 0.95), rounds=st.integers(4, 20))
+@settings(max_examples=40, deadline=None)
+def test_banach_bounds_are_tight_on_a_straight_contraction(q: float, rounds: int) -> None:
+    away = float(np.sqrt(np.mean((SOURCE - TARGET) ** 2)))
+    steps = np.arange(rounds + 1, dtype=np.float64)
+    drift: Floats = np.asarray(away * (1 - q**steps), dtype=np.float64)
+    lags = np.full((6, rounds + 1), np.nan)
+    for lag in range(1, min(6, rounds) + 1):
+        lags[lag - 1, lag:] = away * (q ** steps[:-lag] - q ** steps[lag:])
+    seen = READER.read(Path(drift, lags), 1e-14)
+    assert seen.prior_bound == pytest.approx(away, rel=1e-6)
+    assert seen.posterior_bound == pytest.approx(away * q**rounds, rel=1e-6, abs=1e-12)
+
+
+def test_banach_bounds_hold_when_the_way_is_crooked(path: MakePath) -> None:
+    angle, q, rounds = 0.9, 0.7, 12
+    plane = [RNG.normal(0, 0.1, 3000), RNG.normal(0, 0.1, 3000)]
+    images = [TARGET + q**n * (np.cos(n * angle) * plane[0] + np.sin(n * angle) * plane[1]) for n in range(rounds + 1)]
+    seen = READER.read(path(images), FLOOR)
+    assert seen.verdict == "settles"
+    assert seen.q == pytest.approx(q, abs=0.02)
+    assert np.sqrt(np.mean((images[0] - TARGET) ** 2)) < seen.prior_bound
+    assert np.sqrt(np.mean((images[-1] - TARGET) ** 2)) < seen.posterior_bound
+
+
+def test_no_bound_is_stated_for_a_dissimilarity(path: MakePath) -> None:
+    seen = Reader(bounds=False).read(path(contracting(0.6)), FLOOR)
+    assert seen.verdict == "settles"
+    assert np.isnan([seen.prior_bound, seen.posterior_bound]).all()
+
+
+def test_identity_returns(path: MakePath) -> None:
+    seen = READER.read(path([SOURCE] * 11), FLOOR)
+    assert (seen.verdict, seen.drift, seen.rounds) == ("returns", 0.0, 10)
+    assert np.isnan(seen.q)
+    assert np.isnan(seen.efficiency)
+
+
+def test_an_editor_that_settles_in_a_few_steps_settles_with_a_small_radius(path: MakePath) -> None:
+    images = [SOURCE, *rounded([TARGET + 0.1 ** (n + 1) * (SOURCE - TARGET) for n in range(12)])]
+    seen = READER.read(path(images), FLOOR)
+    assert seen.verdict == "settles"
+    assert seen.radius <= FLOOR
+
+
+@pytest.mark.parametrize("period", [2, 3, 4, 6])
+def test_a_cycle_is_found_with_its_period(path: MakePath, period: int) -> None:
+    stations = [RNG.uniform(0, 1, 3000) for _ in range(period)]
+    seen = READER.read(path([stations[n % period] for n in range(21)]), FLOOR)
+    assert (seen.verdict, seen.period) == ("cycles", period)
+
+
+def test_a_cycle_is_found_under_noise_and_after_a_settling_phase(path: MakePath) -> None:
+    stations = [RNG.uniform(0.3, 0.7, 3000) for _ in range(3)]
+    images = [stations[n % 3] + 0.6**n * 0.3 * np.sign(SOURCE - 0.5) + RNG.normal(0, 0.02, 3000) for n in range(21)]
+    seen = READER.read(path(images), FLOOR)
+    assert (seen.verdict, seen.period) == ("cycles", 3)
+
+
+def test_an_alternating_contraction_settles_and_is_no_cycle(path: MakePath) -> None:
+    images = [TARGET + (-0.8) ** n * (SOURCE - TARGET) for n in range(16)]
+    seen = READER.read(path(images), FLOOR)
+    assert seen.verdict == "settles"
+    assert seen.q == pytest.approx(0.8, rel=1e-9)
+
+
+def test_constant_drift_marches_straight(path: MakePath) -> None:
+    shift = RNG.normal(0, 0.01, 3000)
+    seen = READER.read(path([SOURCE + n * shift for n in range(11)]), FLOOR)
+    assert seen.verdict == "drifts"
+    assert seen.q == pytest.approx(1)
+    assert seen.efficiency == pytest.approx(1)
+    assert seen.lag_growth == pytest.approx(1)
+
+
+def test_a_random_walk_drifts_with_the_square_root(path: MakePath) -> None:
+    verdicts, growths = [], []
+    for _ in range(20):
+        walk = SOURCE + np.cumsum(RNG.normal(0, 0.02, (21, 3000)), axis=0)
+        seen = READER.read(path([SOURCE, *walk]), FLOOR)
+        verdicts.append(seen.verdict)
+        growths.append(seen.lag_growth)
+        assert seen.efficiency == pytest.approx(1 / np.sqrt(21), rel=0.1)
+    assert verdicts == ["drifts"] * 20
+    assert np.mean(growths) == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("pull", [0.0, 0.3])
+def test_a_noise_ball_settles_and_its_radius_is_the_noise(path: MakePath, pull: float) -> None:
+    image, images = SOURCE, [SOURCE]
+    for _ in range(20):
+        image = TARGET + pull * (image - TARGET) + RNG.normal(0, 0.03, 3000)
+        images.append(image)
+    seen = READER.read(path(images), FLOOR)
+    assert seen.verdict == "settles"
+    if pull == 0:
+        assert seen.radius == pytest.approx(0.03, rel=0.05)
+
+
+def test_growing_steps_diverge(path: MakePath) -> None:
+    seen = READER.read(path([SOURCE + 0.002 * 1.3**n * (TARGET - SOURCE) for n in range(16)]), 1e-6)
+    assert seen.verdict == "diverges"
+    assert seen.q == pytest.approx(1.3, rel=1e-9)
+
+
+def test_slow_creep_below_the_floor_is_not_called_settled(path: MakePath) -> None:
+    step = np.full(3000, 0.3 * FLOOR)
+    seen = READER.read(path([SOURCE + n * step for n in range(25)]), FLOOR)
+    assert seen.verdict == "drifts"
+
+
+def test_too_short_a_chain_is_unknown(path: MakePath) -> None:
+    for rounds in (1, 2, 3):
+        seen = READER.read(path(contracting(0.5, rounds)), FLOOR)
+        assert (seen.verdict, np.isnan(seen.q)) == ("unknown", True)
+    assert READER.read(path([SOURCE]), FLOOR).verdict == "unknown"
+
+
+def test_three_rounds_suffice_when_the_chain_rests_or_returns(path: MakePath) -> None:
+    assert READER.read(path([SOURCE, TARGET, TARGET, TARGET]), FLOOR).verdict == "settles"
+    assert READER.read(path([SOURCE, SOURCE + FLOOR / 2]), FLOOR).verdict == "returns"
+
+
+def test_a_clipped_march_is_not_called_settling(path: MakePath) -> None:
+    seen = READER.read(path([np.clip(SOURCE + 0.012 * n, 0, 0.85) for n in range(21)]), FLOOR)
+    assert seen.q_high < 1
+    assert seen.verdict == "drifts"
+
+
+def test_a_gap_leaves_the_factor_and_takes_the_efficiency(path: MakePath) -> None:
+    walked = path(contracting(0.7, 12))
+    walked.drift[5] = np.nan
+    walked.lags[:, 5:7] = np.nan
+    seen = READER.read(walked, FLOOR)
+    assert seen.q == pytest.approx(0.7, rel=1e-9)
+    assert np.isnan(seen.efficiency)
+
+
+def test_efficiency_is_zero_after_coming_back(path: MakePath) -> None:
+    walked = path([SOURCE, TARGET, SOURCE])
+    assert efficiency(walked.drift, walked.displacement) == 0
+
+
+def test_lag_growth_and_period_need_enough_rounds(path: MakePath) -> None:
+    walked = path(contracting(0.5, 2))
+    assert np.isnan(lag_growth(walked.lags))
+    assert find_period(walked.lags) is None

@@ -1,0 +1,67 @@
+"""From a run directory to everything a report draws: read the tables, analyse them, gather the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from convergebench.analysis import ANALYSIS_VERSION, AnalysisInput, AnalysisSettings, analyse
+from convergebench.ids import content_hash
+from convergebench.metrics import load_metric
+from convergebench.report.input import ReportInput
+from convergebench.store.frames import RunFrames
+from convergebench.store.manifest import Manifest, read_manifest
+
+
+def assemble(run: Path) -> ReportInput:
+    """Analyse a run as it stands; it may still be going."""
+    frames = RunFrames(run)
+    manifest = read_manifest(run / "manifest.json")
+    align = manifest.spec.get("measure", {}).get("align", "strict")
+    measurements, chains, steps = frames.measurements(align), frames.chains(), frames.steps()
+    frames.close()
+    facts = {name: load_metric(name).facts for name in manifest.metrics}
+    marks = {
+        mark: frozenset(name for name, editor in manifest.editors.items() if editor.get(mark))
+        for mark in ("simulated", "deterministic")
+    }
+    given = AnalysisInput(measurements, chains, facts, **marks)
+    analysis = analyse(given, analysis_settings(manifest.spec))
+    return ReportInput(
+        analysis=analysis,
+        measurements=measurements,
+        chains=chains,
+        steps=steps,
+        manifest=_facts_of(manifest),
+        run=run,
+        facts=facts,
+        simulated=marks["simulated"],
+    )
+
+
+def analysis_settings(spec: Mapping[str, Any]) -> AnalysisSettings:
+    """The analysis constants of a study; lists become tuples again."""
+    table = {key: tuple(value) if isinstance(value, list) else value for key, value in spec.get("analysis", {}).items()}
+    return AnalysisSettings(**table)
+
+
+def _facts_of(manifest: Manifest) -> dict[str, Any]:
+    last = manifest.sessions[-1] if manifest.sessions else {}
+    return {
+        "name": manifest.name,
+        "study": manifest.study,
+        "created": manifest.created,
+        "command": last.get("command", ""),
+        "spec": manifest.spec,
+        "versions": last.get("versions", {}),
+        "git": last.get("git"),
+        "suite_hash": content_hash({name: source["sha256"] for name, source in manifest.sources.items()}),
+        "pairs_hash": content_hash(manifest.pairs),
+        "analysis_version": ANALYSIS_VERSION,
+        "sources": manifest.sources,
+        "pairs": manifest.pairs,
+        "editors": [{"name": name, **facts} for name, facts in manifest.editors.items()],
+        "metrics": [{"name": name, "fingerprint": identity} for name, identity in manifest.metrics.items()],
+        "sessions": manifest.sessions,
+    }

@@ -1,0 +1,58 @@
+"""Contraction factors: one dot per chain, left of 1 the steps shrink, right of 1 they grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
+from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.palette import Style
+from convergebench.report.wording import middle, number
+
+MOST_DOTS = 40
+"""Dots per editor; more would only blacken the row and weigh the page."""
+
+
+class Factor(NamedTuple):
+    """One chain's q and where to look at it."""
+
+    q: float
+    case: str
+    verdict: str
+    link: str
+
+
+def draw_factors(rows: Sequence[tuple[str, Style, Sequence[Factor]]], width: int, *, label: str) -> Markup:
+    """A strip of dots per editor on one axis; every dot opens its chain."""
+    narrow = width <= NARROW
+    row, top, left, right = 34, 26, (8 if narrow else 210), 16
+    bottom = top + row * max(1, len(rows))
+    low, high = span([factor.q for _, _, factors in rows for factor in factors], include=(1.0,), pad=0.06)
+    x = Scale(max(0.0, low), high, left, width - right)
+    marks = ticks(x.low, x.high, 4 if narrow else 8)
+    parts: list[object] = [
+        *(line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks),
+        line(x(1), top - 8, x(1), bottom, class_="unit"),
+        text("← steps shrink", x(1) - 8, top - 12, class_="level-name", text_anchor="end"),
+        text("steps grow →", x(1) + 8, top - 12, class_="level-name") if x.end - x(1) > 74 else None,
+        *horizontal_axis(x, marks, bottom, "contraction factor q of a chain"),
+    ]
+    for place, (name, style, factors) in enumerate(rows):
+        parts.append(_strip(name, style, factors, x, top + row * (place + 0.5), narrow))
+    return drawing(parts, width=width, height=bottom + 44, label=label)
+
+
+def _strip(name: str, style: Style, factors: Sequence[Factor], x: Scale, y: float, narrow: bool) -> Markup:
+    shown = sorted(factors)[:: max(1, -(-len(factors) // MOST_DOTS))]
+    dots: list[object] = []
+    for place, factor in enumerate(shown):
+        says = element("title", f"{name}, {factor.case}: q = {number(factor.q)}, {factor.verdict}")
+        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, fill=style.variable)
+        dots.append(element("a", dot, href=factor.link))
+    if not shown:
+        dots.append(text("no chain moves enough to say", x.start + 4, y + 4, class_="level-name"))
+    at, anchor = ((x.start, y - 10), "start") if narrow else ((x.start - 16, y + 4), "end")
+    return group([text(middle(name, 28), *at, class_="label", text_anchor=anchor), *dots], class_="factors")

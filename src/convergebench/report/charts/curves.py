@@ -1,0 +1,139 @@
+"""Degradation curves: a line and a band per editor, named at its end, from the untouched image (n = 0) on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from convergebench.report.charts.labels import End, end_labels
+from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis, whole_ticks
+from convergebench.report.charts.series import Point, Series, drawable, thin
+from convergebench.report.charts.svg import NARROW, drawing, element, group, line, path, text
+from convergebench.report.wording import middle, number
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChart:
+    """What a curve chart says besides its lines. `levels` are (name, value) pairs drawn as thin rules."""
+
+    series: Sequence[Series]
+    title: str
+    label: str
+    levels: Sequence[tuple[str, float]] = ()
+    include: Sequence[float] = ()
+    x_title: str = "round trips"
+
+
+def draw_curves(chart: CurveChart, width: int) -> Markup:
+    """The chart at one width."""
+    narrow = width <= NARROW
+    series = [replace(one, points=thin(one.points, 20)) for one in chart.series] if narrow else chart.series
+    left, right, top, bottom = (38, 100, 34, 300) if narrow else (52, 190, 34, 360)
+    x = Scale(0, max(1, last_x(series)), left, width - right)
+    y = Scale(*_vertical_span(chart), bottom, top)
+    marks = whole_ticks(int(x.high), 5 if narrow else 10)
+    parts = [
+        text(chart.title, 0, 14, class_="axis-title"),
+        *vertical_axis(y, ticks(y.low, y.high, 5), left, width - right),
+        *horizontal_axis(x, marks, bottom, chart.x_title),
+        *(line(x.start, y(value), x.end, y(value), class_="level") for _, value in _inside(chart, y)),
+        *(band(one, x, y) for one in series),
+        *(stroke(one, x, y) for one in series),
+        *(
+            text(f"{name} {value:g}", x.start + 6, y(value) - 5, class_="level-name")
+            for name, value in _inside(chart, y)
+        ),
+        _infinite_start(chart, x, top),
+        None if narrow else hover(chart.series, x, top, bottom),
+        end_labels(ends(chart.series, x, y), x=width - right + 22, low=top, high=bottom - 4, room=11 if narrow else 24),
+    ]
+    return drawing(parts, width=width, height=bottom + 46, label=chart.label)
+
+
+def _vertical_span(chart: CurveChart) -> tuple[float, float]:
+    values = [v for one in chart.series for p in one.points for v in (p.value, p.low, p.high)]
+    low, high = span(values, include=chart.include)
+    known = [value for value in values if value is not None and drawable(value)]
+    top, floor = max(chart.include, default=high), min(chart.include, default=low)
+    # where the self-value is the best there is, no empty space is left beyond it
+    return (low if min(known, default=low) < floor else floor), (high if max(known, default=high) > top else top)
+
+
+def _inside(chart: CurveChart, y: Scale) -> list[tuple[str, float]]:
+    """The named levels that fall inside the chart."""
+    return [(name, value) for name, value in chart.levels if y.low <= value <= y.high]
+
+
+def _infinite_start(chart: CurveChart, x: Scale, top: float) -> Markup | None:
+    """Round 0 is always drawn: where the self-value is infinite, an arrow out of the top says so."""
+    starts = [point.value for one in chart.series for point in one.points if point.x == 0]
+    if not chart.series or any(drawable(value) for value in starts):
+        return None
+    return text("↑ ∞ at 0", x.start + 4, top + 10, class_="level-name")
+
+
+def last_x(series: Sequence[Series]) -> int:
+    """The last round or step of any line."""
+    return max((point.x for one in series for point in one.points), default=1)
+
+
+def stroke(one: Series, x: Scale, y: Scale) -> Markup:
+    """The line itself; a lone point becomes a dot."""
+    places = [(x(p.x), y(p.value)) if p.value is not None and drawable(p.value) else None for p in one.points]
+    solid = [place for place in places if place]
+    style = {"stroke": one.style.variable, "class_": "curve"}
+    if len(solid) == 1:
+        return element("circle", cx=solid[0][0], cy=solid[0][1], r=3, fill=one.style.variable)
+    return path(places, stroke_dasharray=one.style.dash or None, **style)
+
+
+def band(one: Series, x: Scale, y: Scale) -> Markup | None:
+    """The interval around the line."""
+    edges = [
+        (x(p.x), y(p.low), y(p.high))
+        for p in one.points
+        if p.low is not None and p.high is not None and drawable(p.low) and drawable(p.high)
+    ]
+    if len(edges) < 2:
+        return None
+    outline = [(at, low) for at, low, _ in edges] + [(at, high) for at, _, high in reversed(edges)]
+    return path(outline, fill=one.style.variable, class_="band")
+
+
+def ends(series: Sequence[Series], x: Scale, y: Scale) -> list[End]:
+    """Where each line stops."""
+    return [
+        End(one.name, x(one.last.x), y(one.last.value), one.style)
+        for one in series
+        if one.last is not None and one.last.value is not None
+    ]
+
+
+def hover(series: Sequence[Series], x: Scale, top: float, bottom: float) -> Markup:
+    """One invisible column per round whose tooltip lists every editor's value there."""
+    rounds = sorted({point.x for one in series for point in one.points})
+    columns = []
+    for place, at in enumerate(rounds):
+        low = x(at) if place == 0 else (x(rounds[place - 1]) + x(at)) / 2
+        high = x(at) if place == len(rounds) - 1 else (x(at) + x(rounds[place + 1])) / 2
+        says = "\n".join([f"n = {at}", *(_says(one, at) for one in series)])
+        columns.append(
+            group(
+                [
+                    element("rect", x=low, y=top, width=max(2.0, high - low), height=bottom - top),
+                    line(x(at), top, x(at), bottom),
+                    element("title", says),
+                ],
+                class_="column",
+            )
+        )
+    return group(columns)
+
+
+def _says(one: Series, at: int) -> str:
+    point: Point | None = next((p for p in one.points if p.x == at), None)
+    if point is None:
+        return f"{middle(one.name, 24)}: not seen"
+    return f"{middle(one.name, 24)}: {number(point.value)}" + (f" (n = {point.n})" if point.n is not None else "")

@@ -1,0 +1,58 @@
+"""The ranking: a dot with its interval per editor, best at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
+from convergebench.report.charts.series import drawable
+from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.palette import Style
+from convergebench.report.wording import interval, middle, number
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One row: an editor, its value and interval. `note` stands where there is no value."""
+
+    name: str
+    style: Style
+    value: float | None
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+def draw_ranking(dots: Sequence[Dot], width: int, *, title: str, label: str) -> Markup:
+    """Rows in the order given; the axis covers the intervals, not a padded 0–100."""
+    narrow = width <= NARROW
+    row, top = (38, 8) if narrow else (30, 8)
+    left, right = (8, 48) if narrow else (210, 64)
+    bottom = top + row * max(1, len(dots))
+    low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], pad=0.06)
+    x = Scale(low, high, left, width - right)
+    marks = ticks(low, high, 4 if narrow else 7)
+    grid = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks]
+    rows = [_row(dot, x, top + row * (place + (0.68 if narrow else 0.5)), narrow) for place, dot in enumerate(dots)]
+    parts = [*grid, *horizontal_axis(x, marks, bottom, title), *rows]
+    return drawing(parts, width=width, height=bottom + 44, label=label)
+
+
+def _row(dot: Dot, x: Scale, y: float, narrow: bool) -> Markup:
+    name_at = (x.start, y - 12) if narrow else (x.start - 16, y + 4)
+    name = text(
+        middle(dot.name, 40 if narrow else 28), *name_at, class_="label", text_anchor="start" if narrow else "end"
+    )
+    if dot.value is None or not drawable(dot.value):
+        return group([name, text(dot.note or "no value", x.start + 4, y + 4, class_="level-name")])
+    colour = dot.style.variable
+    parts: list[object] = [name]
+    if dot.low is not None and dot.high is not None and drawable(dot.low) and drawable(dot.high):
+        parts.append(line(x(dot.low), y, x(dot.high), y, stroke=colour, class_="whisker"))
+    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, fill=colour))
+    parts.append(text(number(dot.value, 1), x.end + 10, y + 4, class_="value"))
+    parts.append(element("title", f"{dot.name}: {number(dot.value, 2)} ({interval(dot.low, dot.high, 2)})"))
+    return group(parts, class_="dot")

@@ -1,0 +1,96 @@
+"""Axes: from data to places on the page, with round numbers at the ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from convergebench.report.charts.svg import line, text
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A straight (or, if `log`, logarithmic) map of [low, high] onto [start, end]."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Where a value lies; outside values stop at the ends."""
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        at = math.log(max(value, self.low)) if self.log else value
+        share = 0.5 if high == low else (at - low) / (high - low)
+        return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers (steps of 1, 2, 2.5 or 5) inside [low, high], about `count` of them."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / max(1, count)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(place * step, 10) for place in range(first, last + 1)]
+
+
+def whole_ticks(high: int, count: int = 10) -> list[int]:
+    """Round whole numbers from 0 to `high`, 0 and `high` included."""
+    step = next((size for size in (1, 2, 5, 10, 20, 25, 50, 100, 200, 500) if high / size <= count), max(1, high))
+    marks = list(range(0, high + 1, step))
+    if marks[-1] != high:
+        if high - marks[-1] < step * 0.6 and len(marks) > 1:
+            marks.pop()
+        marks.append(high)
+    return marks
+
+
+def span(values: Iterable[float | None], *, include: Sequence[float] = (), pad: float = 0.04) -> tuple[float, float]:
+    """The range of the finite values and of `include`, a little widened; (0, 1) if there are none."""
+    finite = [value for value in (*values, *include) if value is not None and math.isfinite(value)]
+    if not finite:
+        return 0.0, 1.0
+    low, high = min(finite), max(finite)
+    if high - low < 1e-9 * max(1.0, abs(high)):  # equal but for rounding: no ticks would fit between
+        low = high
+    room = (high - low) * pad or abs(high) * 0.05 or 0.5
+    return low - room, high + room
+
+
+def tick_text(value: float, marks: Sequence[float]) -> str:
+    """A tick's number, in as many decimals as the step between ticks needs."""
+    step = min((abs(b - a) for a, b in pairwise(marks)), default=abs(value) or 1)
+    digits = 0 if step >= 1 else min(6, max(0, math.ceil(-math.log10(step) - 1e-9)))
+    if step and abs(step * 10**digits - round(step * 10**digits)) > 1e-6:
+        digits += 1
+    shown = f"{value:.{digits}f}"
+    return shown.replace("-", "−") if float(shown) else shown.lstrip("-")
+
+
+def vertical_axis(scale: Scale, marks: Sequence[float], left: float, right: float) -> list[Markup]:
+    """Grid lines with their numbers on the left."""
+    drawn = []
+    for mark in marks:
+        y = scale(mark)
+        drawn.append(line(left, y, right, y, class_="grid"))
+        drawn.append(text(tick_text(mark, marks), left - 8, y + 4, class_="tick", text_anchor="end"))
+    return drawn
+
+
+def horizontal_axis(scale: Scale, marks: Sequence[float], y: float, title: str) -> list[Markup]:
+    """A base line with ticks, numbers and a title below."""
+    drawn = [line(scale.start, y, scale.end, y, class_="axis")]
+    for mark in marks:
+        x = scale(mark)
+        drawn.append(line(x, y, x, y + 4, class_="axis"))
+        drawn.append(text(tick_text(mark, marks), x, y + 18, class_="tick", text_anchor="middle"))
+    drawn.append(text(title, scale.start, y + 36, class_="axis-title"))
+    return drawn

@@ -1,0 +1,111 @@
+"""Survival: steps with censor ticks, and below them how many chains are still at risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from convergebench.report.charts.labels import End, end_labels
+from convergebench.report.charts.scale import Scale, horizontal_axis, vertical_axis, whole_ticks
+from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.palette import Style
+from convergebench.report.wording import middle, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Stair:
+    """One editor's curve at one round."""
+
+    round: int
+    survival: float | None
+    low: float | None
+    high: float | None
+    at_risk: int
+    censored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """One editor's survival curve."""
+
+    name: str
+    style: Style
+    stairs: tuple[Stair, ...]
+
+
+def draw_survival(cases: Sequence[Staircase], width: int, *, title: str, label: str) -> Markup:
+    """Share of chains still above the level after n rounds; a tick marks chains that were only watched that long."""
+    narrow = width <= NARROW
+    left, right, top, bottom = (38, 96, 34, 260) if narrow else (150, 190, 34, 310)
+    last = max((stair.round for case in cases for stair in case.stairs), default=1)
+    x = Scale(0, max(1, last), left, width - right)
+    y = Scale(0, 1.02, bottom, top)
+    marks = whole_ticks(int(x.high), 4 if narrow else 10)
+    cases = [_to_the_end(case, last) for case in cases]
+    drawn = [_staircase(case, x, y) for case in cases if case.stairs]
+    ends = [
+        End(case.name, x(case.stairs[-1].round), y(case.stairs[-1].survival or 0.0), case.style)
+        for case in cases
+        if case.stairs
+    ]
+    parts = [
+        text(title, 0, 14, class_="axis-title"),
+        *vertical_axis(y, [0, 0.25, 0.5, 0.75, 1], left, width - right),
+        *horizontal_axis(x, marks, bottom, "round trips"),
+        *drawn,
+        end_labels(ends, x=width - right + 22, low=top, high=bottom - 4, room=11 if narrow else 24),
+        _at_risk(cases, x, marks, bottom + 62, narrow),
+    ]
+    return drawing(parts, width=width, height=bottom + 72 + 16 * len(cases), label=label)
+
+
+def _to_the_end(case: Staircase, last: int) -> Staircase:
+    """A curve that has come down to nothing stays there; one that ends above it was not watched longer."""
+    end = case.stairs[-1] if case.stairs else None
+    if end is None or end.survival != 0 or end.round >= last:
+        return case
+    return replace(case, stairs=(*case.stairs, Stair(last, 0.0, 0.0, 0.0, 0, 0)))
+
+
+def _staircase(case: Staircase, x: Scale, y: Scale) -> Markup:
+    walked, before = "", None
+    for stair in case.stairs:
+        if stair.survival is None:
+            continue
+        if before is None:
+            walked = f"M{x(stair.round):.0f} {y(stair.survival):.0f}"
+        elif stair.survival != before or stair is case.stairs[-1]:
+            walked += f"H{x(stair.round):.0f}V{y(stair.survival):.0f}"
+        before = stair.survival
+    colour = case.style.variable
+    ticks = [
+        line(x(s.round), y(s.survival) - 5, x(s.round), y(s.survival) + 5, stroke=colour, class_="censor")
+        for s in case.stairs
+        if s.censored and s.survival is not None
+    ]
+    every = max(1, len(case.stairs) // 6)
+    says = "\n".join(f"after {s.round}: {percent(s.survival)}, {s.at_risk} at risk" for s in case.stairs[::every])
+    dash = case.style.dash or None
+    steps = element("path", d=walked, fill="none", stroke=colour, stroke_dasharray=dash, class_="curve")
+    return group([steps, *ticks, element("title", f"{case.name}\n{says}")])
+
+
+def _between(case: Staircase, mark: int) -> int:
+    """At risk at a round without its own row: as many as at the next one, none after the last."""
+    return next((stair.at_risk for stair in case.stairs if stair.round >= mark), 0)
+
+
+def _at_risk(cases: Sequence[Staircase], x: Scale, marks: Sequence[int], top: float, narrow: bool) -> Markup:
+    """One line of counts per editor, under the ticks they belong to."""
+    parts = [text("chains at risk", 0, top - 10, class_="axis-title")]
+    for place, case in enumerate(cases):
+        y = top + 8 + 16 * place
+        known: dict[int, object] = {stair.round: stair.at_risk for stair in case.stairs}
+        parts.append(element("circle", cx=5, cy=y - 4, r=4, fill=case.style.variable))
+        if not narrow:
+            parts.append(text(middle(case.name, 17), 15, y, class_="tick"))
+        counts = [element("tspan", known.get(mark, _between(case, mark)), x=x(mark)) for mark in marks]
+        parts.append(element("text", *counts, y=y, class_="tick", text_anchor="middle"))
+    return group(parts)

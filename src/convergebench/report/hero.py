@@ -1,0 +1,126 @@
+"""The picture that shows the finding: the same source under the best and the worst editor, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from convergebench.report.chains import viewer_link
+from convergebench.report.input import ReportInput, Row
+
+ROUNDS = (0, 1, 2, 5, 10, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of a strip."""
+
+    round: int
+    image: str
+    value: float | None
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One editor's pictures of the chosen case."""
+
+    editor: str
+    place: str
+    frames: tuple[Frame, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hero:
+    """The strips, the case they show and why that one."""
+
+    strips: tuple[Strip, ...]
+    case: str
+    pair: str
+    why: str
+
+
+def closing_steps(steps: Sequence[Row], whole: int) -> dict[int, Row]:
+    """Round → the step that ends it (0 is the source), for the rounds that were finished."""
+    legs = {row["leg"] for row in steps}
+    closing = "backward" if "backward" in legs else "forward"
+    found: dict[int, Row] = {}
+    for row in sorted(steps, key=lambda row: int(row["index"])):
+        if row["image"] and (row["leg"] == "source" or (row["leg"] == closing and row["round"] <= whole)):
+            found[0 if row["leg"] == "source" else row["round"]] = row
+    return found
+
+
+def shown_rounds(last: int) -> list[int]:
+    """0, 1, 2, 5, 10, 20 as far as they go; if the last is none of these it comes too."""
+    rounds = [n for n in ROUNDS if n <= last]
+    return rounds if rounds[-1] == last else [*rounds[: len(ROUNDS) - 1], last]
+
+
+def choose_hero(given: ReportInput) -> Hero | None:
+    """Best and worst ranked editor on the case that is typical (the median) of the worst; None without images."""
+    named = [row["editor"] for row in given.ranked] or [e for e in given.editors if e not in given.not_run]
+    pair = list(dict.fromkeys([named[0], named[-1]])) if named else []
+    chains = {(row["editor"], row["case"]): row for row in given.chains.iter_rows(named=True)}
+    case = _typical(given, pair)
+    if case is None:
+        return None
+    values = _values(given, case)
+    strips = []
+    for place, editor in enumerate(pair):
+        chain = chains[editor, case]
+        steps = given.steps.filter(pl.col("editor") == editor, pl.col("case") == case).to_dicts()
+        closing = closing_steps(steps, chain["rounds"])
+        frames = tuple(
+            Frame(n, closing[n]["image"], values.get((editor, n)), viewer_link(editor, case, closing[n]["index"]))
+            for n in shown_rounds(chain["planned"])
+            if n in closing
+        )
+        name = "the only editor" if len(pair) == 1 else "ranked first" if place == 0 else "ranked last"
+        ended = "" if chain["rounds"] >= chain["planned"] else f"ended after {chain['rounds']}: {chain['status']}"
+        strips.append(Strip(editor, name, frames, ended))
+    first = chains[pair[0], case]
+    why = f"the median of {pair[-1]} by its last {given.headline_metric}, so neither its best nor its worst case"
+    return Hero(tuple(strip for strip in strips if strip.frames), case, first["pair"], why)
+
+
+def _typical(given: ReportInput, editors: Sequence[str]) -> str | None:
+    """The case whose last value is the median of the last editor, among those all the editors went furthest on."""
+    if not editors or given.chains.height == 0:
+        return None
+    mine = given.chains.filter(pl.col("editor").is_in(list(editors)), pl.col("rounds") > 0)
+    counted = mine.group_by("case").agg(
+        pl.col("editor").n_unique().alias("n"), (pl.col("status") == "finished").sum().alias("finished")
+    )
+    common = counted.filter(pl.col("n") >= len(editors))
+    finished = common.filter(pl.col("finished") >= len(editors))
+    cases = (finished if finished.height else common)["case"].to_list()
+    if not cases:
+        return None
+    ends = (
+        given.measurements.filter(
+            pl.col("editor") == editors[-1], pl.col("metric") == given.headline_metric, pl.col("case").is_in(cases)
+        )
+        .drop_nulls("value")
+        .sort("round")
+        .group_by("case")
+        .agg(pl.col("value").last())
+        .sort("value", "case")["case"]
+        .to_list()
+    )
+    ordered = ends or sorted(cases)
+    return str(ordered[(len(ordered) - 1) // 2])
+
+
+def _values(given: ReportInput, case: str) -> dict[tuple[str, int], float | None]:
+    part = given.measurements.filter(pl.col("case") == case, pl.col("metric") == given.headline_metric)
+    found: dict[tuple[str, int], float | None] = {
+        (row["editor"], row["round"]): row["value"] for row in part.iter_rows(named=True)
+    }
+    known = given.facts.get(given.headline_metric)
+    if known is not None and known.self_value is not None:
+        found.update({(editor, 0): known.self_value for editor in given.editors})
+    return found

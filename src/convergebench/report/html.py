@@ -1,0 +1,150 @@
+"""The report as a static page that opens from disk: finding, pictures, charts, tables, the way down to each image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from convergebench.report.chains import script, viewer_link, write_chains
+from convergebench.report.glossary import glossary
+from convergebench.report.hero import Hero, choose_hero
+from convergebench.report.input import ReportInput, Row
+from convergebench.report.made import alignment, provenance, toml_text
+from convergebench.report.palette import DARK, INFERNO, LIGHT, css_variables
+from convergebench.report.sections.breakdown import adherence_section, breakdown_section, diagnostics_section
+from convergebench.report.sections.cases import cost_section, worst_section
+from convergebench.report.sections.curves import curves_section, survival_section
+from convergebench.report.sections.page import Page, open_page
+from convergebench.report.sections.ranking import ranking_section
+from convergebench.report.sections.settling import settling_section
+from convergebench.report.thumbnails import HERO_SIDE, Thumbnails
+from convergebench.report.wording import count, number
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_SPEC = 40_000
+"""Characters of the study's text shown in the page; longer ones are in the manifest."""
+
+
+def write_report(given: ReportInput, out: Path) -> Path:
+    """Write the report into the folder `out` and give the path of its `index.html`.
+
+    Images stay where they are under `given.run` and are linked relatively; thumbnails already there are kept.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    page = open_page(given)
+    maker = Thumbnails(given.run, out)
+    thumbs = maker.make(given.steps["image"].to_list() if given.steps.height else [])
+    chains = write_chains(given, out, thumbs)
+    hero = choose_hero(given)
+    pictures = maker.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
+    templates = _environment()
+    context = _shared(given, page)
+    (out / "viewer.html").write_text(
+        templates.get_template("viewer.html").render(**context, inferno=_channels()), encoding="utf-8"
+    )
+    index = out / "index.html"
+    context |= _sections(page, thumbs)
+    for group, template in (("curves", "curve_panel.html"), ("survival", "survival_panel.html")):
+        context[group] = _panels(templates, template, context, out)
+    filled = templates.get_template("index.html").render(
+        **context, hero=hero, pictures=_shown(hero, pictures), chains=chains
+    )
+    index.write_text(filled, encoding="utf-8")
+    return index
+
+
+def _panels(templates: Environment, template: str, context: Mapping[str, Any], out: Path) -> list[Row]:
+    """The first panel of a switch set into the page, the others in scripts that are loaded when they are chosen."""
+    group, prefix = ("curves", "metric") if template.startswith("curve") else ("survival", "curve")
+    folder = out / "panels"
+    folder.mkdir(exist_ok=True)
+    shown: list[Row] = []
+    for place, panel in enumerate(context[group], start=1):
+        html = templates.get_template(template).render(**context, panel=panel)
+        if place > 1:
+            name = f"{prefix}-{place}"
+            (folder / f"{name}.js").write_text(script("panel", name, html), encoding="utf-8")
+        shown.append({"name": panel["name"], "html": Markup(html) if place == 1 else ""})
+    return shown
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset)
+    return found
+
+
+def _asset(name: str) -> Markup:
+    """One of our own style sheets or scripts, to be set into the page as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
+    headline = given.analysis.headline
+    empty = "No chain was run yet, so there is nothing to say."
+    unmeasured = "Nothing was measured yet, so there is nothing to say."
+    fallback = empty if given.chains.height == 0 else unmeasured
+    return {
+        "manifest": given.manifest,
+        "name": str(given.manifest.get("name") or given.run.name),
+        "study": str(given.manifest.get("study") or ""),
+        "created": str(given.manifest.get("created") or "")[:10],
+        "finding": headline[0] if headline else fallback,
+        "more": list(headline[1:]),
+        "style": page.style,
+        "simulated": given.simulated,
+        "light": Markup(css_variables(LIGHT)),
+        "dark": Markup(css_variables(DARK)),
+        "metric": given.headline_metric,
+        "align": alignment(given.manifest),
+        "palette": {editor: style.variable for editor, style in page.style.items()},
+    }
+
+
+def _sections(page: Page, thumbs: Mapping[str, str]) -> dict[str, Any]:
+    given = page.given
+    measured = given.measurements
+    missing = int(measured["value"].null_count()) if measured.height else 0
+    why = measured.filter(measured["value"].is_null())["status"].value_counts(sort=True).rows() if missing else []
+    spec = toml_text(given.manifest.get("spec") or {})
+    return {
+        "order": page.order,
+        "undrawn": page.undrawn,
+        "ranking": ranking_section(page),
+        "curves": curves_section(page),
+        "survival": survival_section(page),
+        "settling": settling_section(page),
+        "breakdown": breakdown_section(page),
+        "adherence": adherence_section(page),
+        "diagnostics": diagnostics_section(page),
+        "worst": worst_section(page, thumbs),
+        "cost": cost_section(page),
+        "floors": given.analysis.floors.to_dicts()[:60],
+        "missing": missing,
+        "missing_why": why,
+        "images": given.steps.height,
+        "restricted": [n for n, f in given.facts.items() if "noncommercial" in f.licence.lower().replace("-", "")],
+        "terms": glossary(given.analysis.settings),
+        "settings": given.analysis.settings,
+        "spec": spec[:MOST_SPEC] + ("\n# … the rest is in manifest.json" if len(spec) > MOST_SPEC else ""),
+        "made": provenance(given.manifest, analysis_version=given.analysis.version),
+    }
+
+
+def _shown(hero: Hero | None, pictures: Mapping[str, str]) -> dict[str, str]:
+    return {f.image: pictures[f.image] for s in hero.strips for f in s.frames if f.image in pictures} if hero else {}
+
+
+def _channels() -> list[str]:
+    """The colour map's red, green and blue as SVG table values."""
+    return [" ".join(f"{int(colour[1 + 2 * c : 3 + 2 * c], 16) / 255:.3f}" for colour in INFERNO) for c in range(3)]

@@ -1,0 +1,66 @@
+"""What the report draws: the analysis, the tables it came from, and the facts of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from convergebench.analysis.result import Analysis
+from convergebench.metrics.base import MetricFacts
+
+Row = dict[str, Any]
+"""One row of a frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """Everything a report needs; nothing else is read but the images under `run`.
+
+    `measurements` and `chains` are as in `AnalysisInput`. `steps`: editor, case, source, kind, pair, category,
+    replicate, index (0 = the source itself), round, leg (source, forward, backward), instruction, image (relative to
+    `run`), width, height, seconds, dollars, attempts, status, detail.
+    """
+
+    analysis: Analysis
+    measurements: pl.DataFrame
+    chains: pl.DataFrame
+    steps: pl.DataFrame
+    manifest: Mapping[str, Any]
+    run: Path
+    facts: Mapping[str, MetricFacts]
+    simulated: frozenset[str]
+
+    @property
+    def editors(self) -> list[str]:
+        """Every editor asked for, in the manifest's order, then any that only the tables know."""
+        named = [str(entry["name"]) for entry in self.manifest.get("editors", [])]
+        seen = self.chains["editor"].unique(maintain_order=True).to_list() if self.chains.height else []
+        return list(dict.fromkeys([*named, *seen]))
+
+    @property
+    def not_run(self) -> list[str]:
+        """Editors the run was asked for that have no chain."""
+        ran = set(self.chains["editor"].to_list()) if self.chains.height else set()
+        return [editor for editor in self.editors if editor not in ran]
+
+    @property
+    def ranked(self) -> list[Row]:
+        """The ranking's rows, best first; rows without a score come last."""
+        rows = self.analysis.ranking.to_dicts()
+        return sorted(rows, key=lambda row: (row["rank"] is None, row["rank"] or 0))
+
+    @property
+    def headline_metric(self) -> str:
+        """The metric of the half-life sentence."""
+        return self.analysis.settings.headline
+
+
+def rows(frame: pl.DataFrame, **equal: object) -> list[Row]:
+    """The rows of a frame whose columns equal these values; none if the frame is empty."""
+    if frame.height == 0:
+        return []
+    return frame.filter(**equal).to_dicts() if equal else frame.to_dicts()

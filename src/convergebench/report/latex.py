@@ -1,0 +1,172 @@
+r"""Tables for a paper: booktabs, nothing else. Columns have fixed decimals, so right alignment aligns the points.
+
+Put `\usepackage{booktabs}` in the preamble and `\input{ranking.tex}` where the table goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from convergebench.report.input import ReportInput, Row, rows
+from convergebench.report.wording import group_name, interval, number, rounds_interval
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": r"\ensuremath{-}",
+    "–": "--",
+    "∞": r"\ensuremath{\infty}",
+    "√": r"\ensuremath{\surd}",
+    "·": r"\ensuremath{\cdot}",
+    "×": r"\ensuremath{\times}",
+    "≥": r"\ensuremath{\geq}",
+    "≤": r"\ensuremath{\leq}",
+    "↑": r"\ensuremath{\uparrow}",
+    "↓": r"\ensuremath{\downarrow}",
+    "…": r"\ldots{}",
+}
+
+
+def escape(text: object) -> str:
+    """Text that LaTeX sets as it is written."""
+    return "".join(_ESCAPES.get(sign, sign) for sign in str(text).replace("\n", " "))
+
+
+def write_latex(given: ReportInput, out_dir: Path) -> list[Path]:
+    """Write ranking.tex, half_life.tex, pairwise.tex and breakdown.tex; tables without rows say so."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    made = {
+        "ranking": ranking_latex(given),
+        "half_life": half_life_latex(given),
+        "pairwise": pairwise_latex(given),
+        "breakdown": breakdown_latex(given),
+    }
+    for name, content in made.items():
+        (out_dir / f"{name}.tex").write_text(content, encoding="utf-8")
+    return [out_dir / f"{name}.tex" for name in made]
+
+
+def _table(name: str, columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str) -> str:
+    lines = [" & ".join(escape(cell) for cell in row) + r" \\" for row in body]
+    if not lines:
+        lines = [rf"\multicolumn{{{len(head)}}}{{l}}{{no result yet}} \\"]
+    return "\n".join(
+        [
+            r"\begin{table}[t]",
+            r"  \centering",
+            rf"  \caption{{{escape(caption)}}}",
+            rf"  \label{{tab:{name.replace('_', '-')}}}",
+            rf"  \begin{{tabular}}{{{columns}}}",
+            r"    \toprule",
+            "    " + " & ".join(escape(cell) for cell in head) + r" \\",
+            r"    \midrule",
+            *(f"    {line}" for line in lines),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _named(row: Row) -> str:
+    return f"{row['editor']} (simulated)" if row.get("simulated") else str(row["editor"])
+
+
+def ranking_latex(given: ReportInput) -> str:
+    """Score with interval, its parts, half-life and verdict."""
+    ranked = given.ranked
+    body = [
+        [
+            str(row["rank"] or "–"),
+            _named(row),
+            number(row["score"], 1),
+            interval(row["low"], row["high"], 1),
+            number(row["quality"]),
+            number(row["semantic"]),
+            row["half_life"] or "–",
+            row["verdict"] or "unknown",
+        ]
+        for row in ranked
+    ]
+    cases, out, gone = (
+        max((row[key] or 0 for row in ranked), default=0) for key in ("n_cases", "n_left_out", "n_missing")
+    )
+    caption = (
+        f"Ranking by convergence score ({given.analysis.formula}). Half-life of {given.headline_metric} at "
+        f"{given.analysis.settings.level}, in round trips. n = {cases} cases, {out} left out, {gone} missing."
+    )
+    head = ["#", "editor", "C ↑", f"{given.analysis.settings.confidence:.0%}", "Q ↑", "S ↑", "half-life ↑", "verdict"]
+    return _table("ranking", "rlrlrrrl", head, body, caption)
+
+
+def half_life_latex(given: ReportInput) -> str:
+    """Half-lives of every metric and level over all cases."""
+    found = rows(given.analysis.half_life, group="all")
+    body = [
+        [
+            row["editor"],
+            row["metric"],
+            row["level"] or "–",
+            row["text"] or "–",
+            rounds_interval(row["low"], row["high"]),
+            number(row["restricted_mean"], 1),
+            str(row["n_events"]),
+            str(row["n_censored"]),
+        ]
+        for row in found
+    ]
+    cases = max((row["n_cases"] for row in found), default=0)
+    missing = max((row.get("n_missing") or 0 for row in found), default=0)
+    caption = (
+        "Half-lives in round trips: Kaplan–Meier medians with intervals, > N where not reached, and restricted means. "
+        f"n = {cases} cases at most, {missing} missing."
+    )
+    head = ["editor", "metric", "level", "median ↑", "interval", "mean ↑", "passed", "censored"]
+    return _table("half_life", "lllrlrrr", head, body, caption)
+
+
+def pairwise_latex(given: ReportInput) -> str:
+    """Differences in score with Holm's correction."""
+    found = rows(given.analysis.pairwise)
+    body = [
+        [
+            row["better"],
+            row["worse"],
+            number(row["difference"], 1),
+            interval(row["low"], row["high"], 1),
+            number(row["p"]),
+            number(row["p_holm"]),
+            "yes" if row["significant"] else "no",
+        ]
+        for row in found
+    ]
+    cases, sources = (max((row[key] or 0 for row in found), default=0) for key in ("n_cases", "n_sources"))
+    caption = (
+        "Paired differences in convergence score; sign-flip permutation over source images, Holm over all pairs. "
+        f"n = {cases} cases of {sources} sources, 0 missing: only common cases are compared."
+    )
+    head = ["better", "worse", "difference", "interval", "p", "p (Holm)", "significant"]
+    return _table("pairwise", "llrlrrl", head, body, caption)
+
+
+def breakdown_latex(given: ReportInput) -> str:
+    """AUC of the headline metric by category and kind."""
+    found = rows(given.analysis.auc, metric=given.headline_metric)
+    groups = [group for group in dict.fromkeys(row["group"] for row in found) if group_name(group)[0] != "pair"]
+    cells = {(row["editor"], row["group"]): row["auc"] for row in found}
+    editors = dict.fromkeys(row["editor"] for row in found)
+    body = [[editor, *(number(cells.get((editor, group))) for group in groups)] for editor in editors]
+    every = [row for row in found if row["group"] == "all"]
+    cases, missing = max((row["n_cases"] for row in every), default=0), sum(row["n_missing"] or 0 for row in every)
+    caption = (
+        f"Area under the {given.headline_metric} curve by edit category and kind of image (1 is a perfect editor). "
+        f"n = {cases} cases per editor, {missing} missing."
+    )
+    head = ["editor", *(group_name(group)[1] for group in groups)]
+    return _table("breakdown", "l" + "r" * max(1, len(groups)), head if groups else ["editor", "AUC"], body, caption)

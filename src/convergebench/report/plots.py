@@ -1,0 +1,207 @@
+"""The same figures for print: PNG, SVG and PDF, the same bytes from the same numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from convergebench.report.charts.labels import spread
+from convergebench.report.charts.series import drawable
+from convergebench.report.input import ReportInput, rows
+from convergebench.report.palette import Style, styles
+from convergebench.report.wording import axis_title, group_name, middle, number
+
+LOOK: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8a8a90",
+    "axes.labelcolor": "#333333",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#ebe6db",
+    "grid.linewidth": 0.8,
+    "xtick.color": "#56565c",
+    "ytick.color": "#56565c",
+    "lines.linewidth": 1.8,
+    "svg.hashsalt": "convergebench",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+}
+MOST_DRAWN = 12
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": "ConvergeBench"},
+    "pdf": {"CreationDate": None, "Creator": "ConvergeBench", "Producer": None},
+}
+
+
+def write_plots(given: ReportInput, out_dir: Path) -> list[Path]:
+    """Write curves per metric, survival per curve, ranking and breakdown; figures without data are left out."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    written = []
+    with mpl.rc_context(LOOK):  # type: ignore[arg-type]
+        for name, draw in _figures(given):
+            figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+            FigureCanvasAgg(figure)
+            draw(figure)
+            stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)
+            for kind, metadata in _METADATA.items():
+                path = out_dir / f"{stem}.{kind}"
+                figure.savefig(path, metadata=metadata)
+                written.append(path)
+    return written
+
+
+def _figures(given: ReportInput) -> Iterator[tuple[str, Callable[[Figure], None]]]:
+    analysis, style = given.analysis, styles(given.editors)
+    if given.ranked:
+        yield "ranking", lambda figure: _ranking(given, style, figure)
+    curves = rows(analysis.curves, group="all")
+    for metric in dict.fromkeys(
+        row["metric"] for row in curves if drawable(row["mean"]) and "-lag" not in row["metric"]
+    ):
+        yield f"curve-{metric}", lambda figure, metric=metric: _curve(given, style, metric, figure)  # type: ignore[misc]
+    for curve in dict.fromkeys(row["curve"] for row in rows(analysis.survival, group="all")):
+        yield f"survival-{curve}", lambda figure, curve=curve: _survival(given, style, curve, figure)  # type: ignore[misc]
+    if rows(analysis.auc, metric=given.headline_metric):
+        yield "breakdown", lambda figure: _breakdown(given, figure)
+
+
+def _drawn(given: ReportInput) -> list[str]:
+    ranked = [row["editor"] for row in given.ranked]
+    return list(dict.fromkeys([*ranked, *given.editors]))[:MOST_DRAWN]
+
+
+def _dash(style: Style) -> Any:
+    return (0, tuple(float(part) for part in style.dash.split())) if style.dash else "-"
+
+
+def _label_ends(axes: Any, ends: list[tuple[str, float, Style]]) -> None:
+    """Names to the right of the lines, moved apart."""
+    low, high = axes.get_ylim()
+    places = spread([end[1] for end in ends], gap=(high - low) * 0.055, low=low, high=high)
+    right = axes.get_xlim()[1]
+    for (name, at, style), y in zip(ends, places, strict=True):
+        axes.annotate(
+            middle(name, 26),
+            xy=(right, at),
+            xytext=(right + (right - axes.get_xlim()[0]) * 0.04, y),
+            va="center",
+            fontsize=8,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": style.light, "linewidth": 1.2, "shrinkA": 1, "shrinkB": 0},
+        )
+
+
+def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Figure) -> None:
+    axes = figure.add_subplot()
+    ends = []
+    for editor in _drawn(given):
+        part = [
+            r for r in rows(given.analysis.curves, metric=metric, group="all", editor=editor) if drawable(r["mean"])
+        ]
+        if not part:
+            continue
+        x, mean = [row["round"] for row in part], [row["mean"] for row in part]
+        axes.plot(x, mean, color=style[editor].light, linestyle=_dash(style[editor]))
+        band = [row for row in part if drawable(row["low"]) and drawable(row["high"])]
+        axes.fill_between(
+            [row["round"] for row in band],
+            [row["low"] for row in band],
+            [row["high"] for row in band],
+            color=style[editor].light,
+            alpha=0.15,
+            linewidth=0,
+        )
+        ends.append((editor, mean[-1], style[editor]))
+    axes.set_xlim(0, max(1, *(row["round"] for row in rows(given.analysis.curves, metric=metric, group="all"))))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("round trips")
+    axes.set_ylabel(axis_title(metric, given.facts))
+    _label_ends(axes, ends)
+
+
+def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: Figure) -> None:
+    axes = figure.add_subplot()
+    axes.set_ylim(0, 1.02)
+    ends = []
+    every = rows(given.analysis.survival, curve=curve, group="all")
+    last = max(1, *(row["round"] for row in every)) if every else 1
+    for editor in _drawn(given):
+        part = sorted(
+            (r for r in every if r["editor"] == editor and drawable(r["survival"])), key=lambda r: int(r["round"])
+        )
+        if not part:
+            continue
+        x, y = [row["round"] for row in part], [row["survival"] for row in part]
+        if y[-1] == 0:
+            x, y = [*x, last], [*y, 0.0]
+        axes.step(x, y, where="post", color=style[editor].light, linestyle=_dash(style[editor]), clip_on=False)
+        ticks = [(row["round"], row["survival"]) for row in part if row["censored"]]
+        if ticks:
+            axes.plot(*zip(*ticks, strict=True), "|", color=style[editor].light, markersize=7)
+        ends.append((editor, y[-1], style[editor]))
+    axes.set_xlim(0, last)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("round trips (ticks: censored)")
+    axes.set_ylabel("share still usable" if curve == "usable" else f"share not yet past {curve}")
+    _label_ends(axes, ends)
+
+
+def _ranking(given: ReportInput, style: dict[str, Style], figure: Figure) -> None:
+    ranked = [row for row in given.ranked if drawable(row["score"])]
+    figure.set_size_inches(6.4, 1.0 + 0.3 * max(1, len(ranked)))
+    axes = figure.add_subplot()
+    for place, row in enumerate(ranked):
+        colour = style[row["editor"]].light
+        if drawable(row["low"]) and drawable(row["high"]):
+            axes.plot([row["low"], row["high"]], [place, place], color=colour, alpha=0.55, linewidth=2.5)
+        axes.plot([row["score"]], [place], "o", color=colour, markersize=6)
+    names = [middle(row["editor"], 30) + (" (simulated)" if row["simulated"] else "") for row in ranked]
+    axes.set_yticks(range(len(ranked)), names)
+    axes.set_ylim(len(ranked) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"convergence score C (→ better), {given.analysis.settings.confidence:.0%} intervals")
+
+
+def _breakdown(given: ReportInput, figure: Figure) -> None:
+    found = rows(given.analysis.auc, metric=given.headline_metric)
+    groups = [g for g in dict.fromkeys(row["group"] for row in found) if group_name(g)[0] != "pair"]
+    editors = [editor for editor in _drawn(given) if any(row["editor"] == editor for row in found)]
+    cells = {(row["editor"], row["group"]): row["auc"] for row in found}
+    values = np.array([[_or_nan(cells.get((e, g))) for g in groups] for e in editors], float)
+    figure.set_size_inches(max(5.0, 1.8 + 0.85 * len(groups)), 1.3 + 0.34 * len(editors))
+    axes = figure.add_subplot()
+    known = values[np.isfinite(values)]
+    low = float(known.min()) if known.size else 0.0
+    image = axes.imshow(values, cmap=_pale_blue(), vmin=low, vmax=max(1.0, low + 1e-6), aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        deep = np.isfinite(value) and (1 - value) / max(1e-6, 1 - low) > 0.8
+        axes.text(
+            column, row, number(value, 2), ha="center", va="center", fontsize=8, color="white" if deep else "#1b1b1d"
+        )
+    axes.set_xticks(range(len(groups)), [group_name(group)[1] for group in groups], rotation=25, ha="right")
+    axes.set_yticks(range(len(editors)), [middle(editor, 30) for editor in editors])
+    axes.grid(visible=False)
+    figure.colorbar(image, ax=axes, label=f"AUC of {given.headline_metric} (↑ better)")
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _pale_blue() -> Any:
+    """Loss is blue, all kept is pale, not measured is white."""
+    return LinearSegmentedColormap.from_list("loss", ["#2b6cb0", "#f5f1e8"]).with_extremes(bad="#ffffff")

@@ -1,0 +1,148 @@
+"""Breakdowns by edit category and image kind, adherence, and diagnostics along the chain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from convergebench.report.charts.multiples import Panel, draw_panel, shared_limits
+from convergebench.report.charts.series import Series
+from convergebench.report.input import Row, rows
+from convergebench.report.sections.curves import series_of
+from convergebench.report.sections.page import Page
+from convergebench.report.wording import axis_title, group_name, interval, number, percent
+
+MOST_PANELS = 12
+MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 400, 16, 24
+"""Of the heat tables: cells in all, groups across, editors down."""
+
+
+def breakdown_section(page: Page) -> dict[str, Any]:
+    """Heat tables of AUC per metric, and small curves of the headline metric per group."""
+    auc = page.given.analysis.auc
+    metrics = page.metrics(auc["metric"].unique(maintain_order=True).to_list()) if auc.height else []
+    tables: list[dict[str, Any]] = []
+    left = MOST_CELLS
+    for metric in metrics:
+        table = _heat(page, auc.filter(pl.col("metric") == metric), metric)
+        left -= len(table["columns"]) * len(table["rows"])
+        if table["columns"] and (left >= 0 or not tables):
+            tables.append(table)
+    groups = _groups(auc) if auc.height else []
+    fits = len(tables) == len(metrics) and len(groups) <= MOST_COLUMNS and len(page.order) <= MOST_ROWS
+    cut = (
+        ""
+        if fits or not tables
+        else "There is more than a page holds; the table auc has every metric, group and editor."
+    )
+    return {"tables": tables, "panels": _panels(page), "cut": cut}
+
+
+def _groups(auc: pl.DataFrame) -> list[str]:
+    """All, then categories, then kinds; pairs are too many for a page."""
+    order = ("all", "category", "kind")
+    known = [group for group in auc["group"].unique().to_list() if group_name(group)[0] in order]
+    return sorted(known, key=lambda group: (order.index(group_name(group)[0]), group))
+
+
+def _heat(page: Page, part: pl.DataFrame, metric: str) -> dict[str, Any]:
+    """Editors down, groups across; `shade` is 0 (pale, all kept) to 1 (blue, the worst of this table)."""
+    groups = _groups(part)[:MOST_COLUMNS]
+    cells = {(row["editor"], row["group"]): row for row in part.iter_rows(named=True)}
+    known = [row["auc"] for row in cells.values() if row["auc"] is not None]
+    low, high = (min(known), max(1.0, *known)) if known else (0.0, 1.0)
+    lines = [
+        {"editor": editor, "cells": [_cell(cells.get((editor, group)), low, high) for group in groups]}
+        for editor in page.order[:MOST_ROWS]
+    ]
+    columns = [dict(zip(("kind", "name"), group_name(group), strict=True)) for group in groups]
+    return {"metric": metric, "columns": columns, "rows": lines, "low": number(low, 2), "high": number(high, 2)}
+
+
+def _cell(row: Row | None, low: float, high: float) -> Row:
+    if row is None or row["auc"] is None:
+        return {"text": "not run" if row is None else "–", "shade": None, "says": "no case measured"}
+    shade = (high - row["auc"]) / (high - low) if high > low else 0.0
+    says = f"{interval(row['low'], row['high'])}, {row['n_cases']} cases, {row['n_sources']} sources, "
+    says += f"{row['n_missing']} missing, {row['n_short']} ended early"
+    return {"text": number(row["auc"]), "shade": round(shade, 3), "says": says}
+
+
+def _panels(page: Page) -> list[Row]:
+    frame, metric = page.given.analysis.curves, page.given.headline_metric
+    if frame.height == 0:
+        return []
+    part = frame.filter(pl.col("metric") == metric)
+    groups = [g for g in sorted(part["group"].unique().to_list()) if group_name(g)[0] in ("category", "kind")]
+    lines: dict[str, list[Series]] = {g: series_of(page, part.filter(pl.col("group") == g)) for g in groups}
+    limits = shared_limits(list(lines.values()))
+    last = int(part["round"].max() or 1)  # type: ignore[arg-type]
+    found = []
+    for group in groups[:MOST_PANELS]:
+        kind, name = group_name(group)
+        panel = Panel(name, f"{metric} by {kind}", lines[group], limits)
+        found.append({"kind": kind, "name": name, "chart": draw_panel(panel, last=last)})
+    return found
+
+
+def adherence_section(page: Page) -> list[Row]:
+    """Per editor: did the edit happen, was it undone."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows(page.given.analysis.adherence, group="all"):
+        found.setdefault(row["editor"], {})[row["metric"]] = row
+    return [
+        {
+            "editor": editor,
+            "happened": _kept(found[editor].get("happened")),
+            "undone": _kept(found[editor].get("undone")),
+        }
+        for editor in page.order
+        if editor in found
+    ]
+
+
+def _kept(row: Row | None) -> Row:
+    if row is None or row["mean"] is None:
+        return {
+            "text": "not measured",
+            "interval": "",
+            "share": "",
+            "n": 0,
+            "missing": row["n_missing"] if row else 0,
+            "mean": None,
+            "low": None,
+            "high": None,
+        }
+    return {
+        "text": number(row["mean"], 2),
+        "interval": interval(row["low"], row["high"], 2),
+        "share": percent(row["share"]),
+        "n": row["n_cases"],
+        "missing": row["n_missing"],
+        "mean": row["mean"],
+        "low": row["low"] if row["low"] is not None else row["mean"],
+        "high": row["high"] if row["high"] is not None else row["mean"],
+    }
+
+
+def diagnostics_section(page: Page) -> list[Row]:
+    """One small chart per diagnostic, along the steps of the chain."""
+    frame = page.given.analysis.diagnostics
+    if frame.height == 0:
+        return []
+    found = []
+    for metric in page.metrics(frame["metric"].unique(maintain_order=True).to_list()):
+        part = frame.filter(pl.col("metric") == metric)
+        series = series_of(page, part, x="step")
+        known = page.given.facts.get(metric)
+        panel = Panel(metric, known.summary if known else "", series)
+        found.append(
+            {
+                "name": axis_title(metric, page.given.facts),
+                "summary": known.summary if known else "",
+                "missing": int(part["n_missing"].fill_null(0).sum()),
+                "chart": draw_panel(panel, x_title="steps"),
+            }
+        )
+    return found

@@ -1,0 +1,87 @@
+"""The ranking: dots, table, and which differences are more than chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convergebench.report.charts.ranking import Dot, draw_ranking
+from convergebench.report.charts.svg import both
+from convergebench.report.input import Row, rows
+from convergebench.report.sections.page import MOST_DRAWN, Page
+from convergebench.report.wording import interval, number, p_value, rounds_interval
+
+NO_SCORE = "no score: a part of the score was not measured"
+
+
+def ranking_section(page: Page) -> dict[str, Any]:
+    """Chart, table rows and the pairwise matrix."""
+    ranked = page.given.ranked
+    dots = [
+        Dot(row["editor"], page.style[row["editor"]], row["score"], row["low"], row["high"], NO_SCORE)
+        for row in ranked[: 2 * MOST_DRAWN]
+    ]
+    label = "Ranking by convergence score. " + "; ".join(f"{d.name} {number(d.value, 1)}" for d in dots)
+    title = "convergence score C (→ better)"
+    best = {key: _best(ranked, key) for key in ("score", "quality", "semantic")}
+    return {
+        "chart": both(lambda width: draw_ranking(dots, width, title=title, label=label)) if dots else None,
+        "rows": [_row(row, best) for row in ranked],
+        "pairs": _matrix(page),
+        "formula": page.given.analysis.formula,
+        "mixed": len({row["simulated"] for row in ranked}) > 1,
+        "left_out": max((row["n_left_out"] or 0 for row in ranked), default=0),
+        "cases": max((row["n_cases"] or 0 for row in ranked), default=0),
+        "censored": any(str(row["half_life"] or "").startswith(">") for row in ranked),
+    }
+
+
+def _best(ranked: list[Row], key: str) -> float | None:
+    return max((row[key] for row in ranked if row[key] is not None), default=None)
+
+
+def _row(row: Row, best: dict[str, float | None]) -> Row:
+    life = rounds_interval(row["half_life_low"], row["half_life_high"])
+    return {
+        **row,
+        "score_text": number(row["score"], 1),
+        "score_interval": interval(row["low"], row["high"], 1),
+        "quality_text": number(row["quality"]),
+        "semantic_text": number(row["semantic"]),
+        "life": row["half_life"] or "not measured",
+        "life_interval": life,
+        "mean_text": number(row["restricted_mean"], 1),
+        "best": {key for key, value in best.items() if value is not None and row[key] == value},
+    }
+
+
+def _matrix(page: Page) -> dict[str, Any] | None:
+    """Rows beat columns; a cell holds the difference in score, marked when it survives Holm's correction."""
+    found = {(row["better"], row["worse"]): row for row in rows(page.given.analysis.pairwise)}
+    if not found:
+        return None
+    named = [editor for editor in page.drawn if any(editor in pair for pair in found)]
+    cells = [[_cell(found.get((a, b)) or _turned(found.get((b, a)))) for b in named[1:]] for a in named[:-1]]
+    for place, line in enumerate(cells):
+        line[:place] = [None] * place
+    total = sum(bool(row["significant"]) for row in found.values())
+    return {"names": named, "cells": cells, "significant": total, "all": len(found)}
+
+
+def _turned(row: Row | None) -> Row | None:
+    if row is None:
+        return None
+    low, high = row["low"], row["high"]
+    minus = {"low": None if high is None else -high, "high": None if low is None else -low}
+    return {**row, **minus, "difference": None if row["difference"] is None else -row["difference"]}
+
+
+def _cell(row: Row | None) -> Row | None:
+    if row is None:
+        return None
+    return {
+        "text": number(row["difference"], 1),
+        "significant": bool(row["significant"]),
+        "says": f"difference {number(row['difference'], 2)} ({interval(row['low'], row['high'], 2)}), "
+        f"p = {p_value(row['p'])}, after Holm {p_value(row['p_holm'])}, {row['n_cases']} cases, "
+        f"{row['n_sources']} sources",
+    }

@@ -1,0 +1,104 @@
+"""Does it settle: shares of verdicts, contraction factors, bounds beside what was seen, and the drift's shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convergebench.report.chains import by_chain, viewer_link
+from convergebench.report.charts.contraction import Factor, draw_factors
+from convergebench.report.charts.svg import both
+from convergebench.report.input import Row, rows
+from convergebench.report.sections.page import Page
+from convergebench.report.wording import VERDICTS, number, percent
+
+MOST_BOUNDS = 8
+
+
+def settling_section(page: Page) -> dict[str, Any]:
+    """Everything below the heading `Does it settle?`."""
+    analysis = page.given.analysis
+    shares: dict[str, dict[str, Row]] = {}
+    for row in rows(analysis.verdicts):
+        shares.setdefault(row["editor"], {})[row["verdict"]] = row
+    return {
+        "verdicts": [verdict for verdict in VERDICTS if any(verdict in found for found in shares.values())],
+        "shares": [_shares(page, editor, shares[editor]) for editor in page.order if editor in shares],
+        "factors": _factors(page),
+        "bounds": _bounds(page),
+        "shapes": _shapes(page),
+        "distance": analysis.settings.distance,
+    }
+
+
+def _shares(page: Page, editor: str, found: dict[str, Row]) -> Row:
+    total = sum(row["chains"] for row in found.values())
+    parts = [
+        {
+            "verdict": verdict,
+            "share": found[verdict]["share"],
+            "percent": percent(found[verdict]["share"]),
+            "chains": found[verdict]["chains"],
+            "q": number(found[verdict]["median_q"]),
+        }
+        for verdict in VERDICTS
+        if verdict in found and found[verdict]["chains"]
+    ]
+    return {"editor": editor, "style": page.style[editor], "parts": parts, "chains": total}
+
+
+def _factors(page: Page) -> Any:
+    chains: dict[str, list[Factor]] = {editor: [] for editor in page.drawn}
+    for row in rows(page.given.analysis.contraction):
+        if row["q"] is not None and row["editor"] in chains:
+            link = viewer_link(row["editor"], row["case"])
+            chains[row["editor"]].append(Factor(row["q"], row["case"], row["verdict"], link))
+    if not any(chains.values()):
+        return None
+    lines = [(editor, page.style[editor], factors) for editor, factors in chains.items()]
+    label = "Contraction factor of every chain. Below 1 the steps of a chain shrink from round to round."
+    return both(lambda width: draw_factors(lines, width, label=label))
+
+
+def _bounds(page: Page) -> list[Row]:
+    """Chains with Banach's bounds, one editor after the other, a few of each."""
+    found = []
+    kept: dict[str, int] = {}
+    for (editor, case), (row, *_) in by_chain(page.given.analysis.contraction).items():
+        if row["posterior_bound"] is None or kept.get(editor, 0) >= 2 or editor not in page.style:
+            continue
+        kept[editor] = kept.get(editor, 0) + 1
+        found.append(
+            {
+                "editor": editor,
+                "case": case,
+                "link": viewer_link(editor, case),
+                "q": number(row["q"]),
+                "drift": number(row["drift"], 4),
+                "prior": number(row["prior_bound"], 4),
+                "posterior": number(row["posterior_bound"], 4),
+            }
+        )
+    return found[:MOST_BOUNDS]
+
+
+def _shapes(page: Page) -> dict[str, Any]:
+    every = rows(page.given.analysis.shapes, group="all")
+    named = list(dict.fromkeys(row["shape"] for row in every))
+    lines = []
+    for editor in page.order:
+        mine = {row["shape"]: row for row in every if row["editor"] == editor}
+        if mine:
+            first = next(iter(mine.values()))
+            best = next((row for row in mine.values() if row["best"]), first)
+            weights = [
+                {
+                    "text": number(mine[s]["weight"], 2) if s in mine else "–",
+                    "best": bool(s in mine and mine[s]["best"]),
+                    "says": mine[s]["parameters"] if s in mine else "not fitted",
+                }
+                for s in named
+            ]
+            lines.append(
+                {"editor": editor, "verdict": first["verdict"], "weights": weights, "parameters": best["parameters"]}
+            )
+    return {"names": named, "rows": lines}

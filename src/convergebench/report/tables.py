@@ -1,0 +1,60 @@
+"""Every table as CSV and Parquet, for whoever wants to draw something else."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import polars as pl
+
+from convergebench.analysis.result import Analysis
+from convergebench.report.input import ReportInput
+
+MEASUREMENT_COLUMNS = (
+    "editor",
+    "case",
+    "source",
+    "kind",
+    "pair",
+    "category",
+    "replicate",
+    "round",
+    "step",
+    "metric",
+    "value",
+    "status",
+)
+"""The first columns of `measurements`, in this order, for ever."""
+
+
+def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
+    """Write `measurements`, `chains`, `steps` and every frame of the analysis, each as .csv and .parquet.
+
+    A missing value is an empty cell beside its status; infinities stay infinite.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    extra = [name for name in given.measurements.columns if name not in MEASUREMENT_COLUMNS]
+    frames = {
+        "measurements": given.measurements.select(*MEASUREMENT_COLUMNS, *extra) if given.measurements.width else None,
+        "chains": given.chains,
+        "steps": given.steps,
+        **analysis_frames(given.analysis),
+    }
+    written = []
+    for name, frame in frames.items():
+        if frame is not None:
+            written += _write(frame, out_dir / name)
+    return written
+
+
+def analysis_frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
+    """The analysis' frames by name."""
+    values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
+    return {name: value for name, value in values.items() if isinstance(value, pl.DataFrame)}
+
+
+def _write(frame: pl.DataFrame, stem: Path) -> list[Path]:
+    csv, parquet = stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")
+    frame.write_csv(csv)
+    frame.write_parquet(parquet)
+    return [csv, parquet]

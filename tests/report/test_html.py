@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
+from convergebench.report.chains import chain_key, script
+from convergebench.report.html import write_report
+from convergebench.report.input import ReportInput
+from tests.report.synthetic import FACTS, make_run
+
+
+@pytest.fixture(scope="module")
+def page(report: Path) -> str:
+    return (report / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_page_opens_with_the_finding(page: str, given: ReportInput) -> None:
+    assert f"<h1>{given.analysis.headline[0]}</h1>" in page
+
+
+def test_the_sections_come_from_finding_to_provenance(page: str) -> None:
+    found = re.findall(r'<section id="(\w+)"', page)
+    order = "ranking curves survival settling breakdown adherence diagnostics worst chains cost made terms"
+    assert " ".join(found) == order
+
+
+def test_nothing_is_fetched_from_a_network(report: Path) -> None:
+    for name in ("index.html", "viewer.html"):
+        text = (report / name).read_text(encoding="utf-8")
+        links = re.findall(r'(?:src|href)="([^"]*)"', text)
+        assert links
+        assert not [link for link in links if re.match(r"(https?:)?//", link)]
+        assert "fetch(" not in text
+        assert "@import" not in text
+
+
+def test_every_file_the_page_names_is_there(report: Path, page: str) -> None:
+    named = [link.split("#")[0] for link in re.findall(r'(?:src|href)="([^"#][^"]*)"', page)]
+    assert len(named) > 20
+    assert not [link for link in named if not link.startswith("data:") and not (report / link).is_file()]
+
+
+def test_every_term_that_is_linked_is_defined(page: str) -> None:
+    linked = set(re.findall(r'href="#(def-[\w-]+)"', page))
+    assert linked
+    assert linked <= set(re.findall(r'id="(def-[\w-]+)"', page))
+
+
+def test_tags_are_balanced(page: str) -> None:
+    void = {"meta", "link", "img", "br", "input"}
+    open_tags: list[str] = []
+
+    class Balance(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag not in void:
+                open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    Balance().feed(page)
+    assert open_tags == []
+
+
+def test_honesty_marks_are_on_the_page(page: str) -> None:
+    for words in ("4 editors simulated", "n missing: 4", "censored", "aligned: strict", "1 case left out"):
+        assert words in page
+
+
+def test_how_it_was_made_is_on_the_page(page: str, given: ReportInput) -> None:
+    for words in (given.manifest["command"], "d1:0d4c2f", "sim-jpeg@1:4f0c9a", "rounds = 5", "version of numpy"):
+        assert str(words) in page
+
+
+def test_chain_data_can_be_read_back(report: Path, given: ReportInput) -> None:
+    chain = given.chains.row(0, named=True)
+    text = (report / "chains" / f"{chain_key(chain['editor'], chain['case'])}.js").read_text()
+    data = json.loads(text[text.index(",") + 1 : text.rindex(")")])
+    assert data["editor"] == chain["editor"]
+    assert len(data["steps"]) == 11
+    assert (report / data["base"] / data["steps"][3]["image"]).is_file()
+    ssim = next(metric for metric in data["metrics"] if metric["name"] == "ssim")
+    assert set(ssim["values"]) == {"2", "4", "6", "8", "10"}
+
+
+def test_a_missing_value_keeps_its_reason(report: Path, given: ReportInput) -> None:
+    key = chain_key("sim-blur", "scene-2×night")
+    assert '"missing":{"4":"size"}' in (report / "chains" / f"{key}.js").read_text()
+
+
+def test_a_second_report_makes_no_thumbnail_again(given: ReportInput, report: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (report / "thumbs").rglob("*.webp")}
+    write_report(given, report)
+    assert before
+    assert before == {path: path.stat().st_mtime_ns for path in (report / "thumbs").rglob("*.webp")}
+
+
+def test_thumbnails_are_small(report: Path) -> None:
+    assert max(path.stat().st_size for path in (report / "thumbs").rglob("*.webp")) < 40_000
+
+
+def test_markup_in_a_prompt_or_name_shows_as_text(given: ReportInput, tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    renamed = {name: getattr(given, name).with_columns(pl.lit(evil).alias("pair")) for name in ("chains", "steps")}
+    analysis = replace(
+        given.analysis,
+        headline=(evil,),
+        worst=given.analysis.worst.with_columns(pl.lit(evil).alias("pair")),
+    )
+    steps = renamed["steps"].with_columns(pl.lit(evil).alias("instruction"))
+    manifest = {**given.manifest, "command": evil, "name": evil}
+    write_report(replace(given, analysis=analysis, chains=renamed["chains"], steps=steps, manifest=manifest), tmp_path)
+    for path in (*tmp_path.glob("*.html"), *tmp_path.glob("*/*.js")):
+        assert evil not in path.read_text(encoding="utf-8"), path.name
+    assert "&lt;script&gt;alert(1)" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_script_survives_a_closing_tag_in_its_data() -> None:
+    assert "</script>" not in script("chain", "k", {"instruction": "</script>"})
+
+
+def _nothing(given: ReportInput, *, chains: bool) -> ReportInput:
+    measured = given.measurements.clear()
+    kept = given.chains if chains else given.chains.clear()
+    analysis = analyse(AnalysisInput(measured, kept, FACTS, given.simulated, frozenset()), AnalysisSettings(draws=20))
+    steps = given.steps if chains else given.steps.clear()
+    return replace(given, analysis=analysis, measurements=measured, chains=kept, steps=steps)
+
+
+def test_a_run_without_chains_says_so(given: ReportInput, tmp_path: Path) -> None:
+    text = write_report(_nothing(given, chains=False), tmp_path).read_text(encoding="utf-8")
+    assert "not run: sim-perfect, sim-jpeg, sim-blur, sim-noise" in text
+    assert "No ranking" in text
+    assert "No chain was run" in text
+
+
+def test_chains_without_measurements_still_show_their_images(given: ReportInput, tmp_path: Path) -> None:
+    text = write_report(_nothing(given, chains=True), tmp_path).read_text(encoding="utf-8")
+    assert "no score" in text
+    assert 'class="frames"' in text
+
+
+def test_one_editor_alone_gets_a_page(tmp_path: Path) -> None:
+    text = write_report(make_run(tmp_path, ("sim-blur",), sources=2, rounds=2), tmp_path / "r").read_text()
+    assert "the only editor" in text
+    assert "Which differences are more than chance?" not in text
+
+
+def test_an_unreadable_image_does_not_stop_the_report(tmp_path: Path) -> None:
+    given = make_run(tmp_path, ("sim-jpeg", "sim-blur"), sources=1, rounds=2)
+    (tmp_path / given.steps["image"][2]).write_bytes(b"no image")
+    shutil.rmtree((tmp_path / given.steps["image"][7]).parent)
+    assert write_report(given, tmp_path / "report").is_file()
+
+
+def test_the_page_stays_light_whatever_the_size(given: ReportInput, tmp_path: Path) -> None:
+    """Forty editors with long names, a hundred rounds, ten metrics, thirty categories."""
+    names = [f"a-rather-long-editor-name-of-some-provider-{n}" for n in range(40)]
+    editors = pl.DataFrame({"editor": names})
+    rounds = pl.DataFrame({"round": list(range(101))})
+    groups = pl.DataFrame({"group": ["all", *(f"category:some-category-{n}" for n in range(30)), "kind:face"]})
+    metrics = pl.DataFrame({"metric": ["ssim", "gist", *(f"metric-{n}" for n in range(8))]})
+    analysis = given.analysis
+
+    def grown(name: str, *keys: pl.DataFrame, extra: tuple[pl.Expr, ...] = ()) -> pl.DataFrame:
+        frame: pl.DataFrame = getattr(analysis, name)
+        every = keys[0]
+        for key in keys[1:]:
+            every = every.join(key, how="cross")
+        rest = frame.head(1).drop(every.columns)
+        wide = every.join(rest, how="cross").with_columns(*extra)
+        return wide.select(frame.columns).cast(dict(frame.schema))  # type: ignore[arg-type]
+
+    falling = (1 - pl.col("round") * 0.00377).alias
+    curves = grown("curves", editors, metrics, groups, rounds, extra=(falling("mean"), falling("low"), falling("high")))
+    levels = pl.DataFrame({"curve": [f"metric-{n} noticeable" for n in range(9)]})
+    heavy = replace(
+        analysis,
+        ranking=grown("ranking", editors),
+        curves=curves,
+        auc=grown("auc", editors, metrics, groups),
+        survival=grown("survival", editors, levels, rounds, extra=(falling("survival"), pl.lit("all").alias("group"))),
+        adherence=grown("adherence", editors),
+        verdicts=grown("verdicts", editors),
+        shapes=grown("shapes", editors),
+        contraction=grown("contraction", editors, pl.DataFrame({"case": [str(n) for n in range(100)]})),
+        outcomes=grown("outcomes", editors),
+        worst=grown("worst", editors),
+        half_life=grown("half_life", editors),
+        diagnostics=grown("diagnostics", editors, metrics, rounds.rename({"round": "step"})),
+        pairwise=grown("pairwise", editors.rename({"editor": "better"}), editors.rename({"editor": "worse"})),
+    )
+    manifest = {**given.manifest, "editors": [{"name": name} for name in names]}
+    chains = pl.concat([given.chains.with_columns(pl.lit(name).alias("editor")) for name in names])
+    big = replace(given, analysis=heavy, manifest=manifest, chains=chains, steps=given.steps.clear())
+    size = write_report(big, tmp_path).stat().st_size
+    assert 100_000 < size < 600_000

@@ -1,0 +1,119 @@
+"""What a person sees while a run works: one live panel in a terminal, plain lines when piped."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from convergebench.engine.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+PLAIN_EVERY = 10.0
+"""Seconds between two plain lines."""
+
+
+def say(line: str) -> None:
+    """One line for the person, on stdout."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def watch(stage: str, progress: Progress, *, unit: str) -> Iterator[None]:
+    """Show a stage until it ends; the last line stays."""
+    shown = _live(stage, progress, unit) if sys.stdout.isatty() else _plain(stage, progress, unit)
+    with shown:
+        yield
+
+
+@contextmanager
+def _plain(stage: str, progress: Progress, unit: str) -> Iterator[None]:
+    started, done = time.monotonic(), threading.Event()
+
+    def lines() -> None:
+        while not done.wait(PLAIN_EVERY):
+            say(line(stage, progress, unit, time.monotonic() - started))
+
+    thread = threading.Thread(target=lines, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        say(line(stage, progress, unit, time.monotonic() - started))
+
+
+@contextmanager
+def _live(stage: str, progress: Progress, unit: str) -> Iterator[None]:
+    from rich.console import Console
+    from rich.live import Live
+
+    started = time.monotonic()
+    with Live(
+        get_renderable=lambda: panel(stage, progress, unit, time.monotonic() - started),
+        console=Console(),
+        refresh_per_second=5,
+        transient=True,
+    ):
+        yield
+    say(line(stage, progress, unit, time.monotonic() - started))
+
+
+def line(stage: str, progress: Progress, unit: str, seconds: float) -> str:
+    """`editing 1,024/5,200 steps · 51/260 chains · 87.3 steps/s · $0.00 · 0:48 left · 2 failures`."""
+    parts = [f"{stage:<9} {progress.steps_done:,}/{progress.steps:,} {unit}"]
+    parts.append(f"{progress.chains_done:,}/{progress.chains:,} chains")
+    rate = progress.steps_called / seconds if seconds > 0 else 0.0
+    parts.append(f"{rate:.1f} {unit}/s")
+    if progress.dollars:
+        parts.append(f"${progress.dollars:,.4f}")
+    left = remaining(progress, seconds)
+    parts.append(f"{clock(left)} left" if left else f"{clock(seconds)} taken")
+    for count, word in (
+        (progress.retries, "retries"),
+        (progress.refusals, "refusals"),
+        (progress.failures, "failures"),
+    ):
+        if count:
+            parts.append(f"{count:,} {word}")
+    return " · ".join(parts)
+
+
+def panel(stage: str, progress: Progress, unit: str, seconds: float) -> Table:
+    """The same facts, with a bar, for a terminal."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1), expand=False)
+    grid.add_row(
+        Text(stage, style="bold"),
+        ProgressBar(total=max(1, progress.steps), completed=progress.steps_done, width=40),
+        f"{100 * progress.steps_done / max(1, progress.steps):3.0f} %",
+    )
+    outer = Table.grid()
+    outer.add_row(grid)
+    outer.add_row(Text(line(stage, progress, unit, seconds), style="dim", overflow="fold"))
+    if progress.note:
+        outer.add_row(Text(progress.note, style="yellow", overflow="ellipsis", no_wrap=True))
+    return outer
+
+
+def remaining(progress: Progress, seconds: float) -> float | None:
+    """Seconds still to go at the pace so far, or None when done or not yet known."""
+    left = progress.steps - progress.steps_done
+    return None if left <= 0 or progress.steps_called == 0 else seconds * left / progress.steps_called
+
+
+def clock(seconds: float) -> str:
+    """`0:07`, `12:30`, `3:05:00`."""
+    whole = round(seconds)
+    hours, minutes = whole // 3600, whole % 3600 // 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -1,0 +1,111 @@
+"""`cbench list`: what there is."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Shelf(StrEnum):
+    """What can be listed."""
+
+    editors = "editors"
+    metrics = "metrics"
+    suites = "suites"
+    pairs = "pairs"
+    studies = "studies"
+
+
+def list_names(
+    shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List editors, metrics, suites, edit pairs or studies, plug-ins included."""
+    import json
+
+    from convergebench.cli.display import say
+
+    rows = {"editors": _editors, "metrics": _metrics, "suites": _suites, "pairs": _pairs, "studies": _studies}[shelf]()
+    if as_json:
+        say(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    columns = list(rows[0]) if rows else []
+    widths = {column: max(len(column), *(len(row[column]) for row in rows)) for column in columns}
+    say("  ".join(column.ljust(widths[column]) for column in columns).rstrip())
+    for row in rows:
+        say("  ".join(row[column].ljust(widths[column]) for column in columns).rstrip())
+
+
+def _editors() -> list[dict[str, str]]:
+    from convergebench.errors import ConvergeBenchError
+    from convergebench.registry import load, names
+
+    rows = []
+    for name in names("editors"):
+        try:
+            factory = load("editors", name)
+            summary = (factory.__doc__ or "").strip().splitlines()[:1]
+            rows.append({"editor": name, "what it does": getattr(factory, "summary", "") or "".join(summary)})
+        except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
+            rows.append({"editor": name, "what it does": f"cannot run: {error}"})
+    return rows
+
+
+def _metrics() -> list[dict[str, str]]:
+    from convergebench.metrics import load_metric
+    from convergebench.registry import names
+
+    rows = []
+    for name in names("metrics"):
+        facts = load_metric(name).facts
+        low, high = facts.range
+        rows.append(
+            {
+                "metric": name,
+                "kind": facts.kind,
+                "better": facts.better,
+                "range": f"{low:g} … {high:g}{' ' + facts.unit if facts.unit else ''}",
+                "what it measures": facts.summary,
+            }
+        )
+    return rows
+
+
+def _suites() -> list[dict[str, str]]:
+    from convergebench.registry import load, names
+
+    return [
+        {"suite": name, "what is in it": (load("suites", name).__doc__ or "").strip().splitlines()[0]}
+        for name in names("suites")
+    ]
+
+
+def _pairs() -> list[dict[str, str]]:
+    from convergebench.edits.pairs import load_pairs
+
+    return [
+        {
+            "pair": pair.id,
+            "category": pair.category,
+            "class": pair.reversibility,
+            "kinds": " ".join(pair.kinds),
+            "forward": pair.forward,
+            "backward": pair.backward,
+        }
+        for selection in ("all", "later")
+        for pair in load_pairs([selection])
+    ]
+
+
+def _studies() -> list[dict[str, str]]:
+    import importlib
+
+    from convergebench.registry import load, names
+
+    rows = []
+    for name in names("studies"):
+        module = importlib.import_module(load("studies", name).__module__)
+        rows.append({"study": name, "question": (module.__doc__ or "").strip().splitlines()[0]})
+    return rows

@@ -1,0 +1,62 @@
+"""`cbench`: the way in. Each command imports what it needs when it is called, so that help answers at once."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from convergebench.cli import importing, listing, measuring, reporting, running, suites, verifying
+from convergebench.errors import ConvergeBenchError
+
+app = typer.Typer(
+    name="cbench",
+    help="ConvergeBench: what happens to an image when a model edits it again and again?",
+    epilog="Start with: cbench run studies/quick.toml --run runs/first   Docs: docs/tutorial.md",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command("run")(running.run)
+app.command("measure")(measuring.measure)
+app.command("report")(reporting.report)
+app.command("show")(reporting.show)
+app.command("import")(importing.import_recordings)
+app.command("list")(listing.list_names)
+app.command("verify")(verifying.verify)
+app.add_typer(suites.app, name="suite")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"convergebench {version('convergebench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """ConvergeBench: what happens to an image when a model edits it again and again?"""
+
+
+def main() -> None:
+    """Run the command line; a mistake is one line on stderr and exit code 2."""
+    try:
+        app()
+    except ConvergeBenchError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped; the same command goes on\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""`cbench report` and `cbench show`: the findings of a run, as pages and in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+) -> None:
+    """Analyse a run and write its report, plots and tables."""
+    write_and_print(run)
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Print a run's ranking; works while the run is still going."""
+    import json
+
+    from rich.console import Console
+
+    from convergebench.cli.display import say
+    from convergebench.report.assemble import assemble
+    from convergebench.report.terminal import print_ranking, ranking_json
+
+    given = assemble(run)
+    if as_json:
+        say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
+    else:
+        print_ranking(given, Console())
+
+
+def write_and_print(run: Path) -> None:
+    """Tables, plots and pages of a run, then its ranking and where to look."""
+    from rich.console import Console
+
+    from convergebench.cli.display import say
+    from convergebench.report.assemble import assemble
+    from convergebench.report.html import write_report
+    from convergebench.report.latex import write_latex
+    from convergebench.report.plots import write_plots
+    from convergebench.report.tables import write_tables
+    from convergebench.report.terminal import print_ranking
+
+    given = assemble(run)
+    write_tables(given, run / "tables")
+    write_latex(given, run / "tables")
+    write_plots(given, run / "report" / "plots")
+    page = write_report(given, run / "report")
+    print_ranking(given, Console())
+    say(f"\nreport  {page}\ntables  {run / 'tables'}\nnext    open the report, or: cbench show {run} --json")
+
+
+def write_measurements(run: Path) -> Path:
+    """The measurement tables alone."""
+    from convergebench.report.assemble import assemble
+    from convergebench.report.tables import write_tables
+
+    write_tables(assemble(run), run / "tables")
+    return run / "tables" / "measurements.parquet"

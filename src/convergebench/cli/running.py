@@ -1,0 +1,143 @@
+"""`cbench run`: edit, measure, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from convergebench.engine.plan import EditorForecast
+    from convergebench.engine.session import Prepared
+    from convergebench.studies.spec import StudySpec
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="Study file, e.g. studies/roundtrip.toml.")],
+    run: Annotated[
+        Path | None, typer.Option("--run", help="Run directory, new or to go on with [default: runs/STUDY]")
+    ] = None,
+    editor: Annotated[
+        list[str] | None, typer.Option("--editor", "-e", help="Editor to use instead of the study's; repeat for more.")
+    ] = None,
+    suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds instead of the study's.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Dollars: stop before the call that would exceed it.")
+    ] = None,
+    reuse: Annotated[list[Path] | None, typer.Option(help="Answer from this other run where it can; repeat.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes for measuring [default: all cores]")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
+) -> None:
+    """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
+    from convergebench.engine.session import prepare
+    from convergebench.studies.spec import read_spec
+
+    spec = _with_flags(read_spec(study), editor=editor, suite=suite, rounds=rounds, limit=limit, metric=metric)
+    root = run or Path("runs") / study.stem
+    prepared = prepare(spec)
+    if dry_run:
+        _print_forecast(root, prepared)
+        return
+    _execute(root, prepared, spec, max_cost=max_cost, reuse=reuse or [], workers=workers, report=not no_report)
+
+
+def _with_flags(
+    spec: StudySpec,
+    *,
+    editor: list[str] | None,
+    suite: str | None,
+    rounds: int | None,
+    limit: int | None,
+    metric: list[str] | None,
+) -> StudySpec:
+    """The study with the flags that were given in place of its own words."""
+    from convergebench.studies.spec import parse_spec
+
+    content: dict[str, Any] = spec.model_dump(mode="json")
+    if editor:
+        own = {entry["name"]: entry for entry in content["editors"]}
+        content["editors"] = [own.get(name, name) for name in editor]
+    if suite is not None:
+        content["images"]["suite"] = suite
+    if limit is not None:
+        content["images"]["limit"] = limit
+    if rounds is not None:
+        content["roundtrip"]["rounds"] = rounds
+    if metric:
+        content["measure"]["metrics"] = metric
+    return parse_spec(content, where="flags")
+
+
+def _execute(
+    root: Path,
+    prepared: Prepared,
+    spec: StudySpec,
+    *,
+    max_cost: float | None,
+    reuse: list[Path],
+    workers: int | None,
+    report: bool,
+) -> None:
+    from convergebench.cli.display import say, watch
+    from convergebench.cli.interrupt import run_engine
+    from convergebench.engine.measure import measure
+    from convergebench.engine.progress import Progress
+    from convergebench.engine.session import begin, compare_replicates
+    from convergebench.store.run import Run
+
+    with Run.create(root) as opened:
+        begin(opened, prepared)
+        progress = Progress()
+        with watch("editing", progress, unit="steps"):
+            summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
+        if spec.roundtrip.replicates > 1:
+            compare_replicates(opened)
+        measuring = Progress()
+        if summary.interrupted:
+            say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
+            raise typer.Exit(130)
+        with watch("measuring", measuring, unit="values"):
+            measure(opened, prepared.metrics, align_mode=spec.measure.align, workers=workers, progress=measuring)
+    if report:
+        from convergebench.cli.reporting import write_and_print
+
+        write_and_print(root)
+    if summary.stopped is not None:
+        say(f"stopped: {summary.stopped}")
+        say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"
+            if max_cost is not None else "to go on, run the same command again")  # fmt: skip
+        raise typer.Exit(3)
+
+
+def _print_forecast(root: Path, prepared: Prepared) -> None:
+    from convergebench.cli.display import say
+    from convergebench.engine.plan import forecast
+    from convergebench.store.run import is_run
+
+    done: dict[str, int] = {}
+    if is_run(root):
+        from convergebench.store.frames import RunFrames
+
+        frames = RunFrames(root)
+        done = dict(frames.steps_done())
+        frames.close()
+    rows = forecast(prepared.chains, prepared.editors, done)
+    cases = len({chain.case.id for chain in prepared.chains})
+    say(f"{root}: {len(prepared.sources)} images, {len(prepared.pairs)} edit pairs, {cases} cases, "
+        f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip
+    width = max(len(row.editor) for row in rows)
+    say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
+    for row in rows:
+        say(_forecast_line(row, width))
+    dollars, hours = sum(row.dollars for row in rows), max(row.hours for row in rows)
+    say(f"at most {sum(row.calls for row in rows):,} calls, ${dollars:,.2f}, about {hours:,.2f} h "
+        "(editors run side by side; retries come on top)")  # fmt: skip
+
+
+def _forecast_line(row: EditorForecast, width: int) -> str:
+    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {row.dollars:>11,.2f} {row.hours:>8.2f}"

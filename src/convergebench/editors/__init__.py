@@ -1,0 +1,1 @@
+"""Editors: simulated ones that really carry out instructions, and recordings played back."""

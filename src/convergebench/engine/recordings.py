@@ -5,34 +5,38 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from convergebench.editors.replay import Recording, ReplayEditor, read_recordings
+from convergebench.editors.recordings import Recording, read_recordings
+from convergebench.editors.replay import ReplayEditor
+from convergebench.editors.simulated.instruction import GEOMETRY, understand
 from convergebench.engine.plan import Chain
 from convergebench.engine.session import Prepared
-from convergebench.errors import StudyError
+from convergebench.ids import content_hash
 from convergebench.images.decode import probe
 from convergebench.studies.roundtrip import RoundTrip
-from convergebench.types import KINDS, Case, EditPair, SourceImage, State
+from convergebench.types import KINDS, Case, EditPair, Operation, SourceImage, State
 
 
 def prepare_recordings(folder: Path, editor: str) -> Prepared:
     """Lay out every chain found below a folder; sources with equal bytes are one source."""
     recordings = read_recordings(folder)
-    if not recordings:
-        raise StudyError(
-            f"no chain below {folder}; a chain is a folder with I0_source.png, I1_forward.png, I1_backward.png …"
-        )
     sources: dict[str, SourceImage] = {}
     pairs: dict[str, EditPair] = {}
-    chains, chain_of_case = [], {}
+    chains: list[Chain] = []
+    chain_of_case: dict[str, str] = {}
+    contents: dict[str, str] = {}
     for recording in recordings:
         source = _source(recording)
         source = sources.setdefault(source.sha256, source)
         pair = pairs.setdefault(recording.pair, _pair(recording))
-        state = State(f"i1:{source.sha256}", f"i1:{source.sha256}")
-        case = Case(f"{recording.id}/0", state, source.id, source.kind, (pair,))
-        chain_of_case[case.id] = recording
-        chains.append(Chain(editor, case, RoundTrip(rounds=recording.rounds), recording.rounds))
-    replay = ReplayEditor(editor, recordings=chain_of_case)
+        # a recording has no seed: what tells two chains of one source apart is what is in them
+        contents[f"{editor}/{recording.id}"] = content = _content(recording)
+        state = State(content, f"i1:{source.sha256}")
+        case = Case(recording.id, state, source.id, source.kind, (pair,))
+        chain_of_case[case.id] = recording.id
+        rounds = recording.rounds + recording.half_round
+        chains.append(Chain(editor, case, RoundTrip(rounds=rounds), rounds))
+    replay = ReplayEditor(editor, folder, cases=chain_of_case)
+    replay.fingerprint = "replay@1"  # the chains carry their contents themselves, so that more can be added later
     return Prepared(
         study="roundtrip",
         sources=tuple(sources.values()),
@@ -42,7 +46,8 @@ def prepare_recordings(folder: Path, editor: str) -> Prepared:
         metrics=(),
         spec={},
         fixed={},
-        options={editor: {"use": "replay", "options": {"folder": folder.name}}},
+        options={editor: {"use": "replay", "options": {}}},
+        recordings=contents,
     )
 
 
@@ -67,8 +72,19 @@ def _pair(recording: Recording) -> EditPair:
         category=recording.category,
         reversibility="preserving",
         kinds=KINDS,
-        forward=recording.forward,
-        backward=recording.backward,
-        forward_operation=recording.forward_operation,
-        backward_operation=recording.backward_operation,
+        forward=recording.forward or f"{recording.pair}, forward (words not recorded)",
+        backward=recording.backward or f"{recording.pair}, backward (words not recorded)",
+        forward_operation=_operation(recording.forward or recording.pair, "add"),
+        backward_operation=_operation(recording.backward or recording.pair, "remove"),
     )
+
+
+def _operation(words: str, otherwise: Operation) -> Operation:
+    """What the words ask for, as far as it can be checked: exact geometry, or a thing put in or taken out."""
+    action = understand(words.replace("_", " ")).action
+    return action if action in GEOMETRY else otherwise
+
+
+def _content(recording: Recording) -> str:
+    files = (recording.source, *recording.steps)
+    return content_hash([hashlib.sha256(path.read_bytes()).hexdigest() for path in files])

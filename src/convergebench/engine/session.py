@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,6 +38,8 @@ class Prepared:
     fixed: Mapping[str, Any]
     options: Mapping[str, Mapping[str, Any]]
     """Per editor: what it is made of."""
+    recordings: Mapping[str, str] = field(default_factory=dict)
+    """Per imported chain: what is in it."""
 
 
 def prepare(spec: StudySpec) -> Prepared:
@@ -123,6 +125,7 @@ def manifest_of(name: str, prepared: Prepared) -> Manifest:
         pairs={pair.label: _pair_facts(pair) for pair in prepared.pairs},
         editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
         metrics={name: metric_fingerprint(load_metric(name)) for name in prepared.metrics},
+        recordings=dict(prepared.recordings),
         sessions=[session(command_line())],
     )
 

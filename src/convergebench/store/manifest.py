@@ -30,7 +30,7 @@ RECORDED_PACKAGES = (
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run is. The four tables map a name to the content that name stands for."""
+    """What a run is. The tables map a name to the content that name stands for."""
 
     name: str
     study: str
@@ -43,6 +43,8 @@ class Manifest:
     pairs: dict[str, dict[str, Any]] = field(default_factory=dict)
     editors: dict[str, dict[str, Any]] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
+    recordings: dict[str, str] = field(default_factory=dict)
+    """Imported chains: editor/chain → hash of its files."""
     sessions: list[dict[str, Any]] = field(default_factory=list)
     format: int = FORMAT
 
@@ -76,6 +78,7 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
     for what in ("sources", "pairs", "editors"):
         differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
     differences += _changed("metric", old.metrics, new.metrics)
+    differences += _changed("recording", old.recordings, new.recordings)
     if differences:
         raise ChangedMeaning(
             f"run '{old.name}' exists and this would change what its numbers mean; use another --run, "
@@ -91,6 +94,7 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         pairs={**old.pairs, **new.pairs},
         editors={**old.editors, **new.editors},
         metrics={**old.metrics, **new.metrics},
+        recordings={**old.recordings, **new.recordings},
         sessions=[*old.sessions, *new.sessions],
     )
 

@@ -1,17 +1,15 @@
 """The contraction reading of every chain, and its shares per editor.
 
 The floor is the displacement that means nothing. For a deterministic editor it is 8-bit rounding. For a random one it
-should be the distance between two replicates of the same step; the images of replicates are not compared with each
-other, but by the triangle inequality |D(a) − D(b)| after round 1, where replicates last shared their input, is a lower
-bound on it, and the median over pairs of replicates is used if above rounding. `floor_from` says which floor it was,
-and says so when a random editor has no replicates; its noise ball is then still found by the growth over lags.
+is the distance between replicates after round 1, the last at which they had the same input (rows `rmse-replicate`: each
+replicate against replicate 0), their median, if above rounding. `floor_from` says which floor it was, and says so when
+a random editor has no replicates; its noise ball is then still found by the growth over lags.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -87,21 +85,18 @@ def _floors(data: Trajectories, settings: AnalysisSettings, deterministic: froze
         elif spread is None:
             floors.append((settings.floor, "rounding (no replicates)"))
         else:
-            floors.append((max(settings.floor, spread), "replicates (lower bound)"))
+            floors.append((max(settings.floor, spread), "replicates"))
     return floors
 
 
 def _replicate_spreads(data: Trajectories, distance: str) -> dict[tuple[str, str, str], float]:
-    """Median |D(a) − D(b)| after round 1 over pairs of replicates, per editor, source and pair that have any."""
-    if distance not in data.values or data.horizon < 1:
+    """Median distance between replicates after round 1, per editor, source and pair that have any."""
+    apart = data.values.get(f"{distance}-replicate")
+    if apart is None or data.horizon < 1:
         return {}
-    drifts: dict[tuple[str, str, str], list[float]] = {}
+    found: dict[tuple[str, str, str], list[float]] = {}
     names = data.chains.select("editor", "source", "pair").iter_rows()
-    for name, drift in zip(names, data.values[distance][:, 1], strict=True):
-        if not np.isnan(drift):
-            drifts.setdefault(name, []).append(float(drift))
-    return {
-        name: float(np.median([abs(one - other) for one, other in combinations(found, 2)]))
-        for name, found in drifts.items()
-        if len(found) > 1
-    }
+    for name, value in zip(names, apart[:, 1], strict=True):
+        if not np.isnan(value):
+            found.setdefault(name, []).append(float(value))
+    return {name: float(np.median(values)) for name, values in found.items()}

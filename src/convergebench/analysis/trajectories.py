@@ -24,7 +24,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_LAG = re.compile(r".-lag\d+$")
+_LAG = re.compile(r".-(lag\d+|replicate)$")
+"""Rows that compare with another round or another replicate, not with the source."""
 
 
 @dataclass(frozen=True, slots=True)

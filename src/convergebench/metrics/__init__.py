@@ -1,0 +1,37 @@
+"""Metrics: one file each, found by name.
+
+>>> from convergebench.metrics import expand, load_metric
+>>> expand(["classical", "rmse"])
+['psnr', 'ssim', 'ms-ssim', 'gmsd', 'delta-e', 'rmse']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from convergebench import registry
+from convergebench.errors import StudyError
+from convergebench.metrics._table import SETS
+
+if TYPE_CHECKING:
+    from convergebench.metrics.base import Metric
+
+__all__ = ["SETS", "expand", "load_metric"]
+
+
+def load_metric(name: str) -> Metric:
+    """The metric of that name, built-in or plug-in; `StudyError` with the nearest name if there is none."""
+    found: Metric = registry.load("metrics", name)
+    return found
+
+
+def expand(names: Iterable[str]) -> list[str]:
+    """Names with sets (`classical`, `diagnostics`, `adherence`, `default`) spelt out, each once, in order."""
+    known = registry.names("metrics")
+    expanded: dict[str, None] = {}
+    for name in names:
+        if name not in SETS and name not in known:
+            raise StudyError(f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics)")
+        expanded.update(dict.fromkeys(SETS.get(name, (name,))))
+    return list(expanded)

@@ -1,0 +1,23 @@
+"""How far the picture slid up or down."""
+
+from __future__ import annotations
+
+from math import inf
+
+from convergebench.metrics.base import Item, metric
+from convergebench.metrics.diagnostics._step import STEP, placement
+
+
+@metric(
+    "shift-y",
+    kind="diagnostic",
+    better="neither",
+    range=(-inf, inf),
+    unit="px",
+    roles=STEP,
+    self_value=0.0,
+    aligned=False,
+)
+def shift_y(item: Item) -> float:
+    """How far the content moved down at the centre, in the parent's pixels, by registration."""
+    return placement(item).shift_y

@@ -1,0 +1,22 @@
+"""Root of the mean squared difference, the distance of the contraction reading: a true metric on pixels."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from convergebench.metrics.base import Item, metric
+from convergebench.metrics.full_reference._pair import pair
+from convergebench.metrics.full_reference._squares import mean_squared_error
+
+
+@metric(
+    "rmse",
+    kind="full-reference",
+    better="lower",
+    range=(0.0, 1.0),
+    roles=("return", "lag", "replicate"),
+    self_value=0.0,
+)
+def rmse(item: Item) -> float:
+    """Root mean squared difference over RGB, black to white being 1."""
+    return sqrt(mean_squared_error(*pair(item))) / 255

@@ -1,0 +1,1 @@
+"""Is it still a picture of the same thing?"""

@@ -18,6 +18,8 @@ from convergebench.images._small import COARSE, FINE, Small, View, inside, small
 from convergebench.images.frame import Frame, Plane
 from convergebench.images.pairs import paired
 
+IN_PLACE = 0.93
+"""Fitness of the unmoved image from which on the last refinement alone finds what little it moved."""
 SURE, LIKELY = 0.90, 0.70
 """Fitness from which on no other scale is tried, and from which on only neighbouring ones are."""
 ZOOM, ZOOMS = 1.06, 4
@@ -64,17 +66,23 @@ def register(subject: Frame, reference: Frame) -> Registration:
 def _register(subject: Frame, reference: Frame) -> Registration:
     if subject.size == reference.size and cv2.norm(subject.pixels, reference.pixels, cv2.NORM_INF) == 0:
         return Registration(1.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    coarse = small(subject, COARSE), small(reference, COARSE)
-    best = _start(*coarse)
-    if best.fitness < SURE:
-        best = _refine(*coarse, best, steps=10, robust=False)
-    best = _refine(*coarse, best, steps=8)
     fine = small(subject, FINE), small(reference, FINE)
-    best = _refine(*fine, _judged(*fine, best.view), steps=5)
+    best = _judged(*fine, View(reference.width / subject.width, reference.height / subject.height))
+    if best.fitness < IN_PLACE:
+        best = _judged(*fine, _found(small(subject, COARSE), small(reference, COARSE)).view)
+    best = _refine(*fine, best, steps=5)
     view = best.view
     return Registration(
         1 / view.step_x, 1 / view.step_y, -view.x, -view.y, _crop(subject, reference, view), best.correlation
     )
+
+
+def _found(subject: Small, reference: Small) -> _Judged:
+    """The view as far as coarse versions show it."""
+    best = _start(subject, reference)
+    if best.fitness < SURE:
+        best = _refine(subject, reference, best, steps=10, robust=False)
+    return _refine(subject, reference, best, steps=8)
 
 
 def _judged(subject: Small, reference: Small, view: View) -> _Judged:

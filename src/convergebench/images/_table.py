@@ -1,0 +1,6 @@
+"""Built-in names → where they live. Read only when a name is looked up."""
+
+TABLE: dict[str, str] = {
+    "quick": "convergebench.images.shipped:quick",
+    "builtin": "convergebench.images.shipped:builtin",
+}

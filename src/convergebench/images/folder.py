@@ -1,0 +1,142 @@
+"""A folder of images as a suite.
+
+The kind of an image comes from `kinds.csv` in the folder (columns file, kind) if there is one, else from the
+name of a sub-folder (face, portrait, object, scene; plural too), else it is 'scene'. `source` says which.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from convergebench.errors import StudyError
+from convergebench.images.decode import decode
+from convergebench.images.suite import Suite
+from convergebench.types import KINDS, Kind, SourceImage
+
+SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".gif"})
+
+_KIND_FOLDERS: Mapping[str, Kind] = {
+    "face": "face",
+    "faces": "face",
+    "portrait": "face",
+    "portraits": "face",
+    "object": "object",
+    "objects": "object",
+    "scene": "scene",
+    "scenes": "scene",
+}
+_SHOWN = 5
+
+
+def read_folder(folder: Path) -> Suite:
+    """Every image below `folder`, decoded once to be sure; all unreadable ones are named in one error."""
+    files = image_files(folder)
+    if not files:
+        raise StudyError(f"no images in {folder} (looked for {', '.join(sorted(SUFFIXES))})")
+    kinds = kinds_file(folder)
+    ids = image_ids([path.relative_to(folder) for path in files])
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(partial(_image_or_fault, folder, kinds=kinds), files, ids))
+    images = [one for one in found if isinstance(one, SourceImage)]
+    faults = [one for one in found if isinstance(one, str)]
+    if faults:
+        more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+        raise StudyError(f"{len(faults)} of {len(files)} images in {folder}: {'; '.join(faults[:_SHOWN])}{more}")
+    return Suite(folder.resolve().name, tuple(sorted(images, key=lambda image: image.id)))
+
+
+def image_files(folder: Path) -> list[Path]:
+    """Image files below a folder by their suffix, sorted, hidden ones left out."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES
+        and path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+
+
+def image_ids(files: Sequence[Path]) -> list[str]:
+    """One id a file: its name without suffix where that is unique, else its path, else its path with suffix."""
+    stems = Counter(slug(path.stem) for path in files)
+    paths = Counter(slug("-".join(path.with_suffix("").parts)) for path in files)
+    ids = []
+    for path in files:
+        stem, longer = slug(path.stem), slug("-".join(path.with_suffix("").parts))
+        ids.append(stem if stems[stem] == 1 else longer if paths[longer] == 1 else slug("-".join(path.parts)))
+    return ids
+
+
+def slug(name: str) -> str:
+    """A name as an id: letters, digits, dot, dash and underscore."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "image"
+
+
+def _image_or_fault(folder: Path, path: Path, id: str, *, kinds: Mapping[str, Kind]) -> SourceImage | str:
+    try:
+        return _image(folder, path, id=id, kinds=kinds)
+    except StudyError as error:
+        return str(error)
+
+
+def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind]) -> SourceImage:
+    relative = path.relative_to(folder)
+    data = path.read_bytes()
+    sha256 = hashlib.sha256(data).hexdigest()
+    frame = decode(data, what=relative.as_posix())
+    kind, why = told_kind(relative, kinds)
+    return SourceImage(
+        id=id,
+        kind=kind,
+        sha256=sha256,
+        width=frame.width,
+        height=frame.height,
+        licence="not stated",
+        source=f"{folder.resolve().name}/{relative.as_posix()} ({why})",
+        read=partial(_read_same, path, sha256),
+    )
+
+
+def told_kind(relative: Path, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
+    """An image's kind and how it was told: from `kinds`, else the nearest telling folder name, else 'scene'."""
+    listed = kinds.get(relative.as_posix())
+    if listed is not None:
+        return listed, "kind from kinds.csv"
+    for part in reversed(relative.parts[:-1]):
+        if part.lower() in _KIND_FOLDERS:
+            return _KIND_FOLDERS[part.lower()], "kind from the folder's name"
+    return "scene", "kind not stated, taken as scene"
+
+
+def kinds_file(folder: Path) -> Mapping[str, Kind]:
+    """What `kinds.csv` says: relative path → kind; empty without one."""
+    path = folder / "kinds.csv"
+    if not path.is_file():
+        return {}
+    kinds: dict[str, Kind] = {}
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = csv.DictReader(stream)
+        if not {"file", "kind"} <= set(rows.fieldnames or ()):
+            raise StudyError(f"{path} needs the columns file, kind")
+        for row in rows:
+            kind = next((known for known in KINDS if known == (row["kind"] or "").strip()), None)
+            if kind is None:
+                raise StudyError(f"{path}: the kind of '{row['file']}' is '{row['kind']}', not {', '.join(KINDS)}")
+            if not (folder / row["file"]).is_file():
+                raise StudyError(f"{path} names '{row['file']}', which is not there")
+            kinds[Path(row["file"]).as_posix()] = kind
+    return kinds
+
+
+def _read_same(path: Path, sha256: str) -> bytes:
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise StudyError(f"{path} has changed since the suite was loaded; start again")
+    return data

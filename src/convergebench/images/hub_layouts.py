@@ -1,0 +1,169 @@
+"""Data sets kept as Parquet or Arrow tables with the images inside, as the Hugging Face Hub has them.
+
+One row of `LAYOUTS` tells which columns a data set has. Only the small columns are read to choose; an image is
+read when it is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from convergebench.images.candidates import Candidate, Pool, read_bytes
+from convergebench.images.kinds import group_from_words, kind_from_words
+
+_ARROW_FILE = b"ARROW1"
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Where a data set keeps what. `keep` are the rows to look at: column → value."""
+
+    name: str
+    image: tuple[str, ...]
+    """Columns with the untouched image; the first that is there is used."""
+    words: str
+    id: str | None
+    group: str | None
+    licence: str
+    keep: tuple[tuple[str, object], ...] = ()
+    marks: frozenset[str] = frozenset()
+    """Columns by which the layout is known."""
+
+
+LAYOUTS = (
+    TableLayout(
+        name="MagicBrush",
+        image=("source_img",),
+        words="instruction",
+        id="img_id",
+        group=None,
+        licence="CC-BY-4.0",
+        # later turns start from an edited image
+        keep=(("turn_index", 1),),
+        marks=frozenset({"img_id", "turn_index", "source_img", "instruction"}),
+    ),
+    TableLayout(
+        name="GEdit-Bench",
+        image=("input_image_raw", "input_image"),
+        words="instruction",
+        id="key",
+        group="task_type",
+        licence="MIT",
+        keep=(("instruction_language", "en"),),
+        marks=frozenset({"key", "task_type", "instruction", "instruction_language", "input_image"}),
+    ),
+    TableLayout(
+        name="HumanEdit",
+        image=("INPUT_IMG",),
+        words="EDITING_INSTRUCTION",
+        id="IMAGE_ID",
+        group="EDITING_TYPE",
+        licence="CC-BY-4.0",
+        marks=frozenset({"IMAGE_ID", "EDITING_TYPE", "INPUT_IMG", "EDITING_INSTRUCTION"}),
+    ),
+    TableLayout(
+        name="Emu Edit",
+        image=("image",),
+        words="instruction",
+        id="hash",
+        group="task",
+        licence="CC-BY-NC-4.0",
+        marks=frozenset({"image", "instruction", "task", "hash"}),
+    ),
+    TableLayout(
+        name="ImgEdit",
+        image=("input_images",),
+        words="prompt",
+        id=None,
+        group=None,
+        licence="not stated",
+        marks=frozenset({"input_images", "output_images", "prompt"}),
+    ),
+)
+
+
+def read_tables(folder: Path) -> Pool | None:
+    """The candidates of a folder of Parquet or Arrow files in a known layout; None when it is not one."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (".parquet", ".arrow") and path.is_file())
+    for path in files:
+        layout = _layout(_scan(path).collect_schema().names())
+        if layout is not None:
+            found = [one for file in files for one in _candidates(file, folder, layout)]
+            rule = "words of the first instruction: people → face, places → scene, else object"
+            return Pool(layout.name, rule, _one_an_image(found))
+    return None
+
+
+def _layout(columns: Iterable[str]) -> TableLayout | None:
+    there = set(columns)
+    return next((layout for layout in LAYOUTS if layout.marks <= there), None)
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    if path.suffix == ".parquet":
+        return pl.scan_parquet(path)
+    with path.open("rb") as stream:
+        is_file = stream.read(len(_ARROW_FILE)) == _ARROW_FILE
+    return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
+
+
+def _candidates(path: Path, folder: Path, layout: TableLayout) -> list[Candidate]:
+    table = _scan(path).with_row_index("row_")
+    there = table.collect_schema().names()
+    if _layout(there) != layout:
+        return []
+    for column, value in layout.keep:
+        table = table.filter(pl.col(column) == value)
+    image = next(column for column in layout.image if column in there)
+    columns = [column for column in (layout.id, layout.group, layout.words) if column]
+    part = path.relative_to(folder).as_posix()
+    return [
+        _candidate(row, layout, part=part, read=partial(_image, path, image, row["row_"]))
+        for row in table.select("row_", *columns).collect().iter_rows(named=True)
+    ]
+
+
+def _candidate(row: dict[str, Any], layout: TableLayout, *, part: str, read: partial[bytes]) -> Candidate:
+    words = str(row[layout.words] or "")
+    id = str(row[layout.id]) if layout.id else f"{Path(part).stem}-{row['row_']}"
+    return Candidate(
+        id=id,
+        kind=kind_from_words(words),
+        group=str(row[layout.group]) if layout.group else group_from_words(words),
+        licence=layout.licence,
+        source=f"{layout.name}: {part}, {layout.id or 'row'} {id}",
+        read=read,
+    )
+
+
+def _one_an_image(candidates: list[Candidate]) -> list[Candidate]:
+    """The first row of every image id: data sets repeat an image for each of its instructions."""
+    first: dict[str, Candidate] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.id, candidate)
+    return list(first.values())
+
+
+def _image(path: Path, column: str, row: int) -> bytes:
+    if path.suffix == ".parquet":
+        value = pl.scan_parquet(path).select(column).slice(row, 1).collect().item()
+    else:
+        value = _arrow_images(path, column)[row]
+    if isinstance(value, pl.Series | list):
+        value = next(iter(value), None)
+    if isinstance(value, dict):
+        value = value.get("bytes") or value.get("path")
+    if isinstance(value, str):
+        return read_bytes(path.parent / value)
+    return bytes(value) if value else b""
+
+
+@lru_cache(maxsize=1)
+def _arrow_images(path: Path, column: str) -> pl.Series:
+    return _scan(path).select(column).collect().get_column(column)

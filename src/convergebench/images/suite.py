@@ -1,0 +1,68 @@
+"""A suite: the untouched images that a study starts from, by name, folder or manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from convergebench import registry
+from convergebench.errors import StudyError
+from convergebench.ids import canonical
+from convergebench.types import KINDS, Kind, SourceImage
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Images under one name. Ids are unique; the order is the suite's own."""
+
+    name: str
+    images: tuple[SourceImage, ...]
+
+    def __post_init__(self) -> None:
+        if not self.images:
+            raise StudyError(f"suite '{self.name}' has no images")
+        seen: set[str] = set()
+        for image in self.images:
+            if image.id in seen:
+                raise StudyError(f"suite '{self.name}' has two images called '{image.id}'; rename one")
+            seen.add(image.id)
+
+    @property
+    def sha256(self) -> str:
+        """Hash over every image's id, kind and content: the same hash is the same suite."""
+        rows = [[image.id, image.kind, image.sha256] for image in self.images]
+        return hashlib.sha256(canonical(rows).encode()).hexdigest()
+
+    def of_kind(self, kind: Kind) -> tuple[SourceImage, ...]:
+        """The images of one kind, in order."""
+        return tuple(image for image in self.images if image.kind == kind)
+
+    def counts(self) -> dict[Kind, int]:
+        """How many images there are of each kind."""
+        return {kind: len(self.of_kind(kind)) for kind in KINDS}
+
+
+def load_suite(name_or_path: str) -> Suite:
+    """The suite behind a registered name (`quick`, `builtin`, a plug-in's), a manifest `.toml`, or a folder of images.
+
+    A name wins over a folder of the same name; write `./quick` for the folder.
+    """
+    if name_or_path in registry.names("suites"):
+        suite = registry.load("suites", name_or_path)()
+        if not isinstance(suite, Suite):
+            raise StudyError(f"suite '{name_or_path}' is a plug-in that gave {type(suite).__name__}, not a Suite")
+        return suite
+    path = Path(name_or_path).expanduser()
+    if path.suffix == ".toml":
+        from convergebench.images.manifest import read_manifest
+
+        return read_manifest(path)
+    if path.is_dir():
+        from convergebench.images.folder import read_folder
+
+        return read_folder(path)
+    hint = registry.suggest(name_or_path, registry.names("suites"))
+    raise StudyError(
+        f"unknown suite '{name_or_path}'{hint} (cbench list suites; a folder of images or a manifest .toml works too)"
+    )

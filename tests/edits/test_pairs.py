@@ -1,0 +1,163 @@
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from convergebench.edits import load_pairs, pair_names, pairs_for, pairs_hash
+from convergebench.errors import StudyError
+from convergebench.types import KINDS
+
+OWN = """
+[[pair]]
+id = "{id}"
+category = "accessories"
+reversibility = "preserving"
+kinds = ["face"]
+forward_operation = "add"
+backward_operation = "remove"
+wordings = [{{ forward = "add a crown", backward = "remove the crown" }}]
+{extra}
+"""
+
+V1 = (
+    ("glasses", "accessories", "add glasses", "remove glasses"),
+    ("hat", "accessories", "add hat", "remove hat"),
+    ("earrings", "accessories", "add earrings", "remove earrings"),
+    ("chair-left", "scene_objects", "add a chair on the left", "remove the chair"),
+    ("red-ball", "scene_objects", "add a red ball", "remove the red ball"),
+    ("flip-horizontal", "geometric", "flip horizontally", "flip horizontally"),
+    ("rotate-90", "geometric", "rotate 90° clockwise", "rotate 90° counter-clockwise"),
+)
+
+
+def own_file(folder: Path, *, id: str = "crown", extra: str = "") -> str:
+    path = folder / "mine.toml"
+    path.write_text(OWN.format(id=id, extra=extra), encoding="utf-8")
+    return str(path)
+
+
+def test_v1_is_seven_pairs_word_for_word() -> None:
+    assert tuple((p.id, p.category, p.forward, p.backward) for p in load_pairs(["v1"])) == V1
+
+
+def test_v1_agrees_with_the_published_table() -> None:
+    table = Path(__file__).parents[3] / "shared" / "tables" / "cb_v1_edit_pairs.csv"
+    if not table.is_file():
+        pytest.skip("the published table is not here")
+    with table.open(newline="", encoding="utf-8") as stream:
+        rows = [(row["category"], row["forward"], row["backward"]) for row in csv.DictReader(stream)]
+    assert rows == [(p.category, p.forward, p.backward) for p in load_pairs(["v1"])]
+
+
+def test_all_is_thirty_fair_pairs_of_three_categories() -> None:
+    pairs = load_pairs(["all"])
+    assert len(pairs) == 30
+    assert {p.category for p in pairs} == {"accessories", "scene_objects", "geometric"}
+    assert {p.reversibility for p in pairs} == {"preserving"}
+
+
+def test_every_pair_has_three_or_four_different_wordings() -> None:
+    pairs = load_pairs(["all", "later"], wordings=10)
+    for id, count in Counter(p.id for p in pairs).items():
+        assert 3 <= count <= 4, id
+        assert len({(p.forward, p.backward) for p in pairs if p.id == id}) == count
+
+
+def test_wordings_are_numbered_and_labelled() -> None:
+    assert [p.label for p in load_pairs(["hat"], wordings=3)] == ["hat", "hat@1", "hat@2"]
+
+
+def test_categories_fit_their_kinds() -> None:
+    fits = {"accessories": ("face",), "scene_objects": ("object", "scene"), "geometric": KINDS}
+    assert all(p.kinds == fits[p.category] for p in load_pairs(["all"]))
+
+
+def test_operations_of_geometric_pairs_undo_each_other() -> None:
+    undo = {"rotate-90": "rotate-270", "rotate-270": "rotate-90"}
+    for pair in load_pairs(["geometric"]):
+        assert pair.backward_operation == undo.get(pair.forward_operation, pair.forward_operation)
+
+
+def test_every_kind_has_pairs_in_v1() -> None:
+    pairs = load_pairs(["v1"])
+    assert {kind: len(pairs_for(kind, pairs)) for kind in KINDS} == {"face": 5, "object": 4, "scene": 4}
+
+
+def test_later_pairs_are_never_part_of_the_default_sets() -> None:
+    later = {p.id for p in load_pairs(["later"])}
+    assert later
+    assert not later & {p.id for p in load_pairs(["v1", "all"])}
+    assert {p.category for p in load_pairs(["later"])} >= {"colour", "exact_colour", "expression", "lighting"}
+    assert {p.reversibility for p in load_pairs(["later"])} == {"preserving", "destroying", "hallucinating"}
+
+
+def test_a_selection_keeps_its_order_and_names_each_pair_once() -> None:
+    assert [p.id for p in load_pairs(["hat", "glasses", "v1"])][:3] == ["hat", "glasses", "earrings"]
+    assert len(load_pairs(["v1", "v1", "all"])) == 30
+
+
+def test_names_cover_sets_categories_and_ids_without_clashes() -> None:
+    names = pair_names()
+    assert {"v1", "all", "later", "geometric", "glasses"} <= set(names)
+    assert len(set(names)) == len(names)
+
+
+def test_an_unknown_name_is_answered_with_a_suggestion() -> None:
+    with pytest.raises(StudyError, match=r"'glases'; did you mean 'glasses'\? \(cbench list pairs\)"):
+        load_pairs(["glases"])
+
+
+@pytest.mark.parametrize("selection", [[], "v1"])
+def test_a_selection_must_be_a_list_with_something_in_it(selection: list[str]) -> None:
+    with pytest.raises(StudyError, match="no edit pairs selected"):
+        load_pairs(selection)
+
+
+def test_zero_wordings_are_refused() -> None:
+    with pytest.raises(StudyError, match="wordings must be 1 or more"):
+        load_pairs(["v1"], wordings=0)
+
+
+def test_own_pairs_come_from_a_file(tmp_path: Path) -> None:
+    pairs = load_pairs(["glasses", own_file(tmp_path)], wordings=2)
+    assert [p.label for p in pairs] == ["glasses", "glasses@1", "crown"]
+
+
+def test_an_own_pair_may_not_take_the_id_of_another_selected_one(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="two different pairs are called 'hat'"):
+        load_pairs(["v1", own_file(tmp_path, id="hat")])
+
+
+@pytest.mark.parametrize(
+    ("extra", "fault"),
+    [
+        ("colour = 'red'", "pair.0.colour: Extra inputs are not permitted"),
+        ("[sets]\nmine = ['hat']", "set 'mine' names pairs that are not there: hat"),
+        ("=", "not valid TOML"),
+    ],
+)
+def test_a_faulty_file_is_told_in_one_line(tmp_path: Path, extra: str, fault: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        load_pairs([own_file(tmp_path, extra=extra)])
+    assert fault in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_ids_in_a_file_are_unique(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN.format(id="crown", extra="") * 2)
+    with pytest.raises(StudyError, match="pair ids must be unique; twice: crown"):
+        load_pairs([str(path)])
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"cannot read .*none\.toml"):
+        load_pairs([str(tmp_path / "none.toml")])
+
+
+def test_the_hash_changes_with_any_word_and_with_order() -> None:
+    first, second = load_pairs(["hat", "glasses"])
+    assert pairs_hash([first, second]) == pairs_hash(load_pairs(["hat", "glasses"]))
+    assert pairs_hash([first, second]) != pairs_hash([second, first])
+    assert pairs_hash([first]) != pairs_hash(load_pairs(["hat"], wordings=2)[1:])

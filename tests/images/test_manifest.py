@@ -1,0 +1,121 @@
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from convergebench.errors import Prerequisite, StudyError
+from convergebench.images import load_suite
+from tests.images.samples import file_bytes, picture
+
+ROW = """
+[[image]]
+id = "{id}"
+kind = "face"
+licence = "CC0-1.0"
+source = "a test"
+sha256 = "{sha256}"
+path = "{path}"
+"""
+
+
+def manifest(folder: Path, rows: str) -> str:
+    path = folder / "suite.toml"
+    path.write_text('name = "mine"\n' + rows, encoding="utf-8")
+    return str(path)
+
+
+def stored(folder: Path, name: str = "a.png") -> str:
+    data = file_bytes(picture(20, 10))
+    (folder / name).write_bytes(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def test_a_manifest_gives_its_images_with_what_it_says_of_them(tmp_path: Path) -> None:
+    sha256 = stored(tmp_path)
+    suite = load_suite(manifest(tmp_path, ROW.format(id="a", sha256=sha256, path="a.png")))
+    (image,) = suite.images
+    assert suite.name == "mine"
+    assert (image.id, image.kind, image.licence, image.source, image.sha256) == (
+        "a",
+        "face",
+        "CC0-1.0",
+        "a test",
+        sha256,
+    )
+    assert (image.width, image.height) == (20, 10)
+    assert hashlib.sha256(image.read()).hexdigest() == sha256
+
+
+def test_another_file_than_the_manifests_is_refused(tmp_path: Path) -> None:
+    stored(tmp_path)
+    with pytest.raises(StudyError, match=r"image 'a': .*a\.png is not the file of the manifest \(its sha256 differs\)"):
+        load_suite(manifest(tmp_path, ROW.format(id="a", sha256="0" * 64, path="a.png")))
+
+
+def test_a_file_changed_after_loading_is_refused(tmp_path: Path) -> None:
+    (image,) = load_suite(manifest(tmp_path, ROW.format(id="a", sha256=stored(tmp_path), path="a.png"))).images
+    (tmp_path / "a.png").write_bytes(b"other")
+    with pytest.raises(StudyError, match="sha256 differs"):
+        image.read()
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"image 'a': cannot read .*a\.png: No such file"):
+        load_suite(manifest(tmp_path, ROW.format(id="a", sha256="0" * 64, path="a.png")))
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ("", "image: Field required"),
+        ('[[image]]\nid = "a"\nkind = "face"\n', "an image needs exactly one of: path, package, recipe"),
+        ('[[image]]\nid = "a"\nkind = "face"\nrecipe = "room"\nseed = 1\n', "width: Field required"),
+        (ROW.format(id="a", sha256="0" * 64, path="a.png") + "seed = 1\n", "seed: Extra inputs are not permitted"),
+        (ROW.format(id="a b", sha256="0" * 64, path="a.png"), "id: String should match"),
+        (ROW.format(id="a", sha256="xyz", path="a.png"), "sha256: String should match"),
+        (ROW.replace("face", "animal").format(id="a", sha256="0" * 64, path="a.png"), "'face', 'object' or 'scene'"),
+    ],
+)
+def test_a_faulty_manifest_is_told_in_one_line(tmp_path: Path, rows: str, fault: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        load_suite(manifest(tmp_path, rows))
+    assert fault in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_images_of_one_name_are_refused(tmp_path: Path) -> None:
+    row = ROW.format(id="a", sha256=stored(tmp_path), path="a.png")
+    with pytest.raises(StudyError, match="two images called 'a'"):
+        load_suite(manifest(tmp_path, row + row))
+
+
+def test_an_unknown_recipe_is_answered_with_a_suggestion(tmp_path: Path) -> None:
+    row = '[[image]]\nid = "a"\nkind = "face"\nrecipe = "portrayt"\nseed = 1\nwidth = 256\nheight = 256\n'
+    with pytest.raises(StudyError, match="unknown picture 'portrayt'; did you mean 'portrait'"):
+        load_suite(manifest(tmp_path, row))
+
+
+PACKAGED = """
+[[image]]
+id = "china"
+kind = "scene"
+licence = "CC-BY-2.0"
+source = "scikit-learn"
+package = "{package}"
+file = "datasets/images/china.jpg"
+sha256 = "{sha256}"
+"""
+
+
+def test_a_photograph_whose_package_is_missing_says_what_to_install(tmp_path: Path) -> None:
+    rows = PACKAGED.format(package="not_a_package", sha256="0" * 64)
+    with pytest.raises(
+        Prerequisite, match=r'\'china\' comes with not_a_package: pip install "convergebench\[photos\]"'
+    ):
+        load_suite(manifest(tmp_path, rows))
+
+
+def test_a_photograph_that_a_package_has_changed_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    with pytest.raises(StudyError, match=r"china\.jpg is not the photograph this suite was made with"):
+        load_suite(manifest(tmp_path, PACKAGED.format(package="sklearn", sha256="0" * 64)))

@@ -15,9 +15,9 @@ CompareRole = Literal["return", "lag", "replicate", "step", "forward", "backward
 """What a comparison is for.
 
 `return`: image after a whole round against the untouched source. `lag`: against the image `lag` rounds before
-(displacement, cycles). `replicate`: against the same round of replicate 0 (how much chance alone moves). `step`: any step's image against the one it started from (diagnostics). `forward`: did the
-edit happen (reference: the image it started from). `backward`: was it undone (reference: the image before the
-forward edit, `via`: the image after it).
+(displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone moves). `step`: any
+step's image against the one it started from (diagnostics). `forward`: did the edit happen (reference: the image it
+started from). `backward`: was it undone (reference: the image before the forward edit, `via`: the image after it).
 """
 
 Operation = Literal[

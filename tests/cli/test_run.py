@@ -55,18 +55,22 @@ def test_a_dry_run_prints_cases_calls_dollars_hours_and_does_nothing(world: Worl
 
 
 def test_max_cost_stops_before_the_call_and_says_how_to_go_on(world: World) -> None:
-    stopped = world.cbench("run", "study.toml", "--editor", "paid", "--run", "runs/paid", "--max-cost", "0.30", ok=False)
+    stopped = world.cbench(
+        "run", "study.toml", "--editor", "paid", "--run", "runs/paid", "--max-cost", "0.30", ok=False
+    )
     assert stopped.returncode == 3
     assert world.calls == 7
     assert "would exceed --max-cost $0.30" in stopped.stdout
     assert "higher --max-cost" in stopped.stdout
-    world.cbench("run", "study.toml", "--editor", "paid", "--run", "runs/paid", "--max-cost", "2")
+    world.cbench("run", "study.toml", "--editor", "paid", "--run", "runs/paid", "--max-cost", "2", "--no-report")
     assert world.calls == 24
 
 
 def test_reuse_answers_from_another_run(world: World) -> None:
     world.cbench("run", "study.toml", "--editor", "paid", "--run", "runs/first", "--no-report")
-    world.cbench("run", "study.toml", "--editor", "paid", "--run", "runs/second", "--reuse", "runs/first", "--no-report")
+    world.cbench(
+        "run", "study.toml", "--editor", "paid", "--run", "runs/second", "--reuse", "runs/first", "--no-report"
+    )
     assert world.calls == 24
 
 
@@ -153,7 +157,10 @@ reversibility = "preserving"
 kinds = ["scene"]
 forward_operation = "add"
 backward_operation = "remove"
-wordings = [{ forward = "add <script>alert(1)</script> a red ball", backward = "remove [bold]the[/bold] red ball & more" }]
+
+[[pair.wordings]]
+forward = "add <script>alert(1)</script> a red ball"
+backward = "remove [bold]the[/bold] red ball & more"
 """
     )
     study = world.root / "study.toml"

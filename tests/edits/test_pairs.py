@@ -132,7 +132,7 @@ def test_an_own_pair_may_not_take_the_id_of_another_selected_one(tmp_path: Path)
 @pytest.mark.parametrize(
     ("extra", "fault"),
     [
-        ("colour = 'red'", "pair.0.colour: Extra inputs are not permitted"),
+        ("colour = 'red'", "unknown key 'colour' in [pair.0]"),
         ("[sets]\nmine = ['hat']", "set 'mine' names pairs that are not there: hat"),
         ("=", "not valid TOML"),
     ],

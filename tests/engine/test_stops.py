@@ -12,7 +12,6 @@ import pytest
 
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images.encode import encode_png
-from convergebench.store import images
 from convergebench.store.manifest import write_manifest
 from convergebench.store.verify import problems
 from convergebench.types import Edited, EditRequest
@@ -39,7 +38,7 @@ def test_a_full_disk_stops_with_one_line_and_damages_nothing(tmp_path: Path, mon
             raise OSError(errno.ENOSPC, "No space left on device")
         real(handle)
 
-    monkeypatch.setattr(images.os, "fsync", full_after_a_while)
+    monkeypatch.setattr(os, "fsync", full_after_a_while)
     with pytest.raises(StudyError, match="No space left on device; what was stored is safe") as caught:
         walk(tmp_path / "run", Restless())
     assert "\n" not in str(caught.value)

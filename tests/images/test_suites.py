@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from convergebench import registry
+from convergebench.documents import read_document
 from convergebench.errors import StudyError
 from convergebench.images import Suite, load_suite
 from convergebench.images.decode import decode
-from convergebench.images.document import read_document
 from convergebench.images.drawn import Drawing, keep_drawings
 from convergebench.images.manifest import ManifestFile, PackageRow, RecipeRow
 from convergebench.images.photographs import photograph
@@ -42,7 +42,7 @@ def quick(cache: Path) -> Suite:
 
 def test_quick_has_four_small_images_of_each_kind(quick: Suite) -> None:
     assert quick.counts() == {"face": 4, "object": 4, "scene": 4}
-    assert all(max(image.width, image.height) == 448 for image in quick.images)
+    assert all(max(image.width, image.height) == 320 for image in quick.images)
 
 
 def test_every_image_says_where_it_is_from_and_what_it_is(quick: Suite) -> None:
@@ -57,7 +57,7 @@ def test_every_image_says_where_it_is_from_and_what_it_is(quick: Suite) -> None:
 def test_photographs_of_quick_say_that_they_were_scaled_down(quick: Suite) -> None:
     photographs = [image for image in quick.images if not image.source.startswith("drawn: ")]
     assert len(photographs) >= 3
-    assert all("at most 448 pixels long (Lanczos)" in image.source for image in photographs)
+    assert all("at most 320 pixels long (Lanczos)" in image.source for image in photographs)
 
 
 def test_quick_is_the_same_suite_every_time_and_fast_once_drawn(quick: Suite) -> None:
@@ -132,9 +132,7 @@ def test_editors_of_builtin_need_not_heed_colour_profiles(cache: Path) -> None:
 
 
 @pytest.mark.slow
-def test_builtin_loads_whole(cache: Path, request: pytest.FixtureRequest) -> None:
-    if "slow" not in str(request.config.getoption("markexpr")):
-        pytest.skip("draws ninety pictures; run with -m slow")
+def test_builtin_loads_whole(cache: Path) -> None:
     suite = load_suite("builtin")
     assert suite.counts() == {"face": 33, "object": 33, "scene": 34}
     assert len({image.sha256 for image in suite.images}) == 100

@@ -115,9 +115,12 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_processes_cannot_write_one_run(tmp_path: Path) -> None:
-    code = f"from pathlib import Path; from convergebench.store.run import Run; Run.create(Path({str(tmp_path / 'run')!r}))"
+    code = (
+        "import sys; from pathlib import Path; from convergebench.store.run import Run; Run.create(Path(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "run")]
     with Run.create(tmp_path / "run"):
-        second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        second = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert "RunLocked" in second.stderr
         assert f"process {os.getpid()}" in second.stderr
         with pytest.raises(RunLocked):

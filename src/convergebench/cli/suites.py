@@ -34,7 +34,8 @@ def export(
 ) -> None:
     """Write a suite's images and a locked manifest into a folder."""
     from convergebench.cli.display import say
-    from convergebench.images.suite import export_suite, load_suite
+    from convergebench.images.export import export_suite
+    from convergebench.images.suite import load_suite
 
     say(f"written: {export_suite(load_suite(suite), out)}")
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from convergebench.documents import read_document
 from convergebench.edits.schema import PairRow, PairsFile
 from convergebench.errors import StudyError
 from convergebench.ids import content_hash
-from convergebench.images.document import read_document
 from convergebench.registry import suggest
 from convergebench.types import EditPair, Kind
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from convergebench.images.document import Strict
+from convergebench.documents import Strict
 from convergebench.types import EditPair, Kind, Operation, Reversibility
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]

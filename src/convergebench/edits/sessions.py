@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from convergebench.documents import read_document
 from convergebench.edits.schema import SessionsFile
-from convergebench.images.document import read_document
 from convergebench.types import Kind
 
 DATA = Path(__file__).parent / "data"

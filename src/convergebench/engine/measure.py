@@ -188,12 +188,18 @@ def _metric(name: str) -> Metric:
 def measure_chain(task: Task) -> list[tuple[str, str, Reading]]:
     """(comparison, metric, reading) for everything this task lacks."""
     results = []
+    known: dict[tuple[str | None, ...], Reading] = {}
     for comparison in task.comparisons:
-        results += [(comparison.id, name, reading) for name, reading in _measure_one(task, comparison)]
+        # metrics are pure: an editor that returns what it was given, or has settled, is not measured twice
+        same = (comparison.subject, comparison.reference, comparison.via, comparison.operation)
+        new = tuple(name for name in comparison.metrics if (*same, name) not in known)
+        if new:
+            known |= {(*same, name): reading for name, reading in _measure_one(task, comparison, new)}
+        results += [(comparison.id, name, known[*same, name]) for name in comparison.metrics]
     return results
 
 
-def _measure_one(task: Task, comparison: Comparison) -> list[tuple[str, Reading]]:
+def _measure_one(task: Task, comparison: Comparison, metrics: Sequence[str]) -> list[tuple[str, Reading]]:
     root = Path(task.root)
 
     def frame(identity: str | None) -> Frame | None:
@@ -204,12 +210,12 @@ def _measure_one(task: Task, comparison: Comparison) -> list[tuple[str, Reading]
         subject = frame(comparison.subject)
         via = frame(comparison.via)
     except (StudyError, OSError) as error:
-        return [(name, Reading(None, "unreadable", str(error))) for name in comparison.metrics]
+        return [(name, Reading(None, "unreadable", str(error))) for name in metrics]
     assert subject is not None
     raw = Item(subject, reference, via, comparison.operation)  # type: ignore[arg-type]
     aligned: Item | Reading | None = None
     readings = []
-    for name in comparison.metrics:
+    for name in metrics:
         metric = _metric(name)
         if not metric.facts.aligned or reference is None:
             readings.append((name, metric.measure([raw])[0]))

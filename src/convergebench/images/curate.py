@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from polars.exceptions import PolarsError
 
+from convergebench.documents import toml_table
 from convergebench.errors import StudyError
 from convergebench.ids import canonical
 from convergebench.images.candidates import Candidate, Pool
@@ -185,7 +186,7 @@ def _manifest(choice: _Choice, pool: Pool, *, name: str, head: _Head) -> str:
         "duplicates": choice.duplicates,
         "unreadable": choice.unreadable,
     }
-    tables = [f"name = {canonical(name)}\n", _table("[curation]", curation)]
+    tables = [f"name = {canonical(name)}\n", toml_table("[curation]", curation)]
     for one in sorted(choice.taken, key=lambda taken: (KINDS.index(taken.candidate.kind), taken.id)):
         row = {
             "id": one.id,
@@ -196,10 +197,5 @@ def _manifest(choice: _Choice, pool: Pool, *, name: str, head: _Head) -> str:
             "sha256": one.sha256,
             "path": f"images/{one.id}{one.suffix}",
         }
-        tables.append(_table("[[image]]", row))
+        tables.append(toml_table("[[image]]", row))
     return "\n".join(tables)
-
-
-def _table(title: str, values: Mapping[str, object]) -> str:
-    # JSON's strings, integers and lists of strings are TOML's too
-    return "\n".join([title, *(f"{key} = {canonical(value)}" for key, value in values.items())]) + "\n"

@@ -21,9 +21,9 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
+from convergebench.documents import Strict, read_document
 from convergebench.errors import StudyError
 from convergebench.images.cache import Kept
-from convergebench.images.document import Strict, read_document
 from convergebench.images.drawn import Drawing, drawn_image, keep_drawings
 from convergebench.images.photographs import photograph
 from convergebench.images.suite import Suite

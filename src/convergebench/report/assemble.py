@@ -42,7 +42,9 @@ def assemble(run: Path) -> ReportInput:
 
 def analysis_settings(spec: Mapping[str, Any]) -> AnalysisSettings:
     """The analysis constants of a study; lists become tuples again."""
-    table = {key: tuple(value) if isinstance(value, list) else value for key, value in spec.get("analysis", {}).items()}
+    table: dict[str, Any] = {}
+    for key, value in spec.get("analysis", {}).items():
+        table[key] = tuple(value) if isinstance(value, list) else value
     return AnalysisSettings(**table)
 
 

@@ -1,27 +1,19 @@
-"""A study file: TOML in, a checked `StudySpec` out. The file is the experiment; flags are circumstances.
-
-An unknown key is an error with a suggestion, so that a typing slip can never quietly change an experiment.
-"""
+"""A study file: TOML in, a checked `StudySpec` out. The file is the experiment; flags are circumstances."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from convergebench.documents import Strict, check_document, read_document
 from convergebench.errors import StudyError
-from convergebench.registry import suggest
 from convergebench.types import Kind, Settings
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ImagesTable(_Table):
+class ImagesTable(Strict):
     """Which source images."""
 
     suite: str = "builtin"
@@ -31,7 +23,7 @@ class ImagesTable(_Table):
     """At most this many, taken evenly from each kind; 0 = all."""
 
 
-class EditsTable(_Table):
+class EditsTable(Strict):
     """Which edit pairs."""
 
     pairs: tuple[str, ...] = ("v1",)
@@ -40,7 +32,7 @@ class EditsTable(_Table):
     """How many phrasings of each pair."""
 
 
-class RoundTripTable(_Table):
+class RoundTripTable(Strict):
     """How the round trip is made."""
 
     rounds: Annotated[int, Field(ge=1, le=1000)] = 20
@@ -61,7 +53,7 @@ class EditorTable(BaseModel):
         return dict(self.model_extra or {})
 
 
-class SettingsTable(_Table):
+class SettingsTable(Strict):
     """What every call carries beside the words."""
 
     seed: int = 0
@@ -75,14 +67,14 @@ class SettingsTable(_Table):
         return Settings(**self.model_dump())
 
 
-class MeasureTable(_Table):
+class MeasureTable(Strict):
     """What is measured, and how sizes are made comparable."""
 
     metrics: tuple[str, ...] = ("default",)
     align: Literal["strict", "fit", "crop-aware"] = "strict"
 
 
-class AnalysisTable(_Table):
+class AnalysisTable(Strict):
     """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
 
     quality: tuple[str, ...] = ("ssim",)
@@ -98,7 +90,7 @@ class AnalysisTable(_Table):
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize")
 
 
-class StudySpec(_Table):
+class StudySpec(Strict):
     """A whole study file."""
 
     study: Literal["roundtrip"] = "roundtrip"
@@ -130,40 +122,12 @@ class StudySpec(_Table):
 
 
 def read_spec(path: Path) -> StudySpec:
-    """Read a study file, or one line per mistake."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} is not valid TOML: {error}") from error
-    return parse_spec(content, where=str(path))
+    """Read a study file, or one line that says what is wrong with it."""
+    if not path.exists():
+        raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml")
+    return read_document(path, StudySpec)
 
 
 def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec:
     """Check a study that has already been read."""
-    try:
-        return StudySpec.model_validate(content)
-    except ValidationError as error:
-        raise StudyError(f"{where}: " + "; ".join(_complaints(error))) from error
-
-
-def _complaints(error: ValidationError) -> Iterator[str]:
-    for problem in error.errors():
-        place = ".".join(str(part) for part in problem["loc"])
-        if problem["type"] == "extra_forbidden":
-            *parents, key = [str(part) for part in problem["loc"]]
-            table = f" in [{'.'.join(parents)}]" if parents else ""
-            yield f"unknown key '{key}'{table}{suggest(key, _keys_of(parents))}"
-        else:
-            yield f"{place}: {problem['msg'].removeprefix('Value error, ')} (got {problem['input']!r})"
-
-
-def _keys_of(parents: list[str]) -> list[str]:
-    model: Any = StudySpec
-    for name in parents:
-        field = model.model_fields.get(name) if hasattr(model, "model_fields") else None
-        if field is None:
-            return []
-        model = field.annotation
-    return list(model.model_fields) if hasattr(model, "model_fields") else []
+    return check_document(content, StudySpec, where=where)

@@ -1,0 +1,25 @@
+"""A suite written out is the same suite when it is read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from convergebench.errors import StudyError
+from convergebench.images.export import export_suite
+from convergebench.images.suite import load_suite
+
+
+def test_an_exported_suite_reads_back_the_same(tmp_path: Path) -> None:
+    suite = load_suite("quick")
+    again = load_suite(str(export_suite(suite, tmp_path / "out")))
+    assert again.sha256 == suite.sha256
+    assert [(image.id, image.licence) for image in again.images] == [(i.id, i.licence) for i in suite.images]
+
+
+def test_an_export_overwrites_nothing(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text("mine")
+    with pytest.raises(StudyError, match="choose another --out"):
+        export_suite(load_suite("quick"), tmp_path)
+    assert (tmp_path / "suite.toml").read_text() == "mine"

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
+from convergebench.images.pictures.colour import mix
 from convergebench.images.pictures.sheet import Colours, Plane, Sheet
 
 Height = Callable[[Plane, Plane], Plane]
+BAND_PIXELS = 1 << 18
 FINE = 2
 """Rows per pixel row while walking; crests are averaged down to smooth outlines."""
 
@@ -41,11 +42,15 @@ class Land:
     rows: Plane
     """Sheet y of the fine rows, one column."""
 
+    def band(self, rows: slice) -> Land:
+        """Some of the fine rows."""
+        return Land(self.x[rows], self.z[rows], self.sky[rows], self.wide[rows], self.rows[rows])
+
 
 def survey(sheet: Sheet, height: Height, view: View) -> Land:
     """Find the first land each line of sight meets."""
     rows = (np.arange(sheet.height * FINE, dtype=np.float32) + 0.5) / (sheet.unit * FINE) - sheet.bottom
-    count = int(min(1600, 400 + sheet.height * 0.8))
+    count = int(min(3600, 700 + sheet.height * 1.6))
     depths = np.geomspace(view.near, view.far, count).astype(np.float32)
     columns = sheet.x[0] / np.float32(view.zoom)
     ground = height(columns[None, :] * depths[:, None], np.broadcast_to(depths[:, None], (count, sheet.width)))
@@ -72,6 +77,13 @@ def tilt(height: Height, land: Land) -> tuple[Plane, Plane, Plane]:
     return here, (height(land.x + step, land.z) - here) / step, (height(land.x, land.z + step) - here) / step
 
 
-def settle(fine: Colours, sheet: Sheet) -> Colours:
-    """Fine rows averaged to the sheet's rows."""
-    return np.stack([cv2.resize(p, (sheet.width, sheet.height), interpolation=cv2.INTER_AREA) for p in fine])
+def settle(sheet: Sheet, land: Land, paint: Callable[[Land], Colours], above: Colours) -> Colours:
+    """Paint the land in bands that stay small, put the sky above it, average to the sheet's rows."""
+    light = np.empty((3, sheet.height, sheet.width), dtype=np.float32)
+    tall = max(8, BAND_PIXELS // (FINE * sheet.width))
+    for top in range(0, sheet.height, tall):
+        rows = slice(top, min(top + tall, sheet.height))
+        part = land.band(slice(rows.start * FINE, rows.stop * FINE))
+        fine = mix(paint(part), np.repeat(above[:, rows], FINE, axis=1), part.sky)
+        light[:, rows] = fine.reshape(3, -1, FINE, sheet.width).mean(axis=2)
+    return light

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
@@ -26,7 +25,7 @@ EDITORS = ("sim-perfect", "sim-contracting", "sim-cycle", "sim-noise", "sim-tint
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReportInput]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
     """Six editors, three photographs of middling tones (so that nothing clips), a flip and a ball, twelve rounds."""
     root = tmp_path_factory.mktemp("truths")
     for name, photograph in {"coffee": data.coffee(), "cat": data.chelsea(), "astronaut": data.astronaut()}.items():
@@ -49,7 +48,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReportInput]:
         begin(run, prepared)
         asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
         measure(run, prepared.metrics, align_mode="strict", workers=1)
-    yield assemble(root / "run")
+    return assemble(root / "run")
 
 
 def chains_of(found: ReportInput, editor: str) -> pl.DataFrame:

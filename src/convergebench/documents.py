@@ -31,13 +31,17 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def read_document(path: Path, model: type[Model]) -> Model:
     """The file as `model`, or a StudyError of one line that says where it is wrong."""
+    return check_document(read_toml(path), model, where=str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The file as it stands, not yet checked."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} is not valid TOML: {error}") from error
-    return check_document(content, model, where=str(path))
 
 
 def check_document(content: Mapping[str, Any], model: type[Model], *, where: str) -> Model:

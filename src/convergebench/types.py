@@ -70,14 +70,25 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The unit that is run, resumed and paired across editors: source × pair × replicate."""
+    """The unit that is run, resumed and paired across editors: source × edit × replicate.
+
+    `label` and `category` name the edit in tables; where a study works with pairs they follow from these.
+    """
 
     id: str
     source: State
     source_id: str
     kind: Kind
-    pairs: tuple[EditPair, ...]
+    pairs: tuple[EditPair, ...] = ()
     replicate: int = 0
+    label: str = ""
+    category: str = ""
+
+    def __post_init__(self) -> None:
+        if self.pairs and not self.label:
+            object.__setattr__(self, "label", "+".join(pair.label for pair in self.pairs))
+            categories = dict.fromkeys(pair.category for pair in self.pairs)
+            object.__setattr__(self, "category", "+".join(categories))
 
     @property
     def pair(self) -> EditPair:

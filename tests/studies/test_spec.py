@@ -14,7 +14,7 @@ STUDIES = Path(__file__).parents[2] / "studies"
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_published_study_is_valid(path: Path) -> None:
-    assert read_spec(path).study == "roundtrip"
+    assert read_spec(path).study in ("roundtrip", "session")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,9 @@ def test_every_published_study_is_valid(path: Path) -> None:
         ({"roundtrip": {"rounds": "many"}}, "roundtrip.rounds"),
         ({"measure": {"align": "stretch"}}, "'strict', 'fit' or 'crop-aware'"),
         ({"editors": ["sim-jpeg", "sim-jpeg"]}, "two editors are called 'sim-jpeg'"),
-        ({"study": "roundtrips"}, "study"),
+        ({"study": "roundtrips"}, "unknown study 'roundtrips'; did you mean 'roundtrip'?"),
+        ({"study": "session", "roundtrip": {}}, "unknown key 'roundtrip'"),
+        ({"study": "session", "session": {"sesions": []}}, "did you mean 'sessions'?"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_what_to_change(content: dict[str, object], said: str) -> None:

@@ -43,6 +43,7 @@ class AnalysisSettings:
     floor: float = 0.5 / 255
     """Displacement that 8-bit rounding alone can make, for deterministic editors."""
     max_period: int = 6
+    """Longest limit cycle looked for, in rounds."""
     draws: int = 2000
     seed: int = 0
     confidence: float = 0.95
@@ -54,6 +55,7 @@ class AnalysisSettings:
     exact_sources: int = 14
     """Up to this many sources all 2^K swaps are enumerated and p is exact."""
     points: tuple[int, ...] = POINTS
+    """Rounds whose numbers are printed in tables; curves have every round."""
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize")
     """Editors that stand for codec-only, resize-only and autoencoder-only floors, where they were run."""
 

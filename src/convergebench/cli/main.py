@@ -12,7 +12,7 @@ from convergebench.errors import ConvergeBenchError
 app = typer.Typer(
     name="cbench",
     help="ConvergeBench: what happens to an image when a model edits it again and again?",
-    epilog="Start with: cbench run studies/quick.toml --run runs/first   Docs: docs/tutorial.md",
+    epilog="Start with: cbench run studies/demo.toml --run runs/demo   Docs: docs/tutorial.md",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -56,6 +56,7 @@ def _with_flags(
     metric: list[str] | None,
 ) -> StudySpec:
     """The study with the flags that were given in place of its own words."""
+    from convergebench.errors import StudyError
     from convergebench.studies.spec import parse_spec
 
     content: dict[str, Any] = spec.model_dump(mode="json")
@@ -67,7 +68,9 @@ def _with_flags(
     if limit is not None:
         content["images"]["limit"] = limit
     if rounds is not None:
-        content["roundtrip"]["rounds"] = rounds
+        if "rounds" not in content[spec.study]:
+            raise StudyError(f"the study '{spec.study}' has no rounds to set; leave out --rounds")
+        content[spec.study]["rounds"] = rounds
     if metric:
         content["measure"]["metrics"] = metric
     return parse_spec(content, where="flags")
@@ -95,7 +98,7 @@ def _execute(
         progress = Progress()
         with watch("editing", progress, unit="steps"):
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
-        if spec.roundtrip.replicates > 1:
+        if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)
         measuring = Progress()
         if summary.interrupted:
@@ -128,7 +131,7 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
         frames.close()
     rows = forecast(prepared.chains, prepared.editors, done)
     cases = len({chain.case.id for chain in prepared.chains})
-    say(f"{root}: {len(prepared.sources)} images, {len(prepared.pairs)} edit pairs, {cases} cases, "
+    say(f"{root}: {len(prepared.sources)} images, {len(prepared.edits)} edits, {cases} cases, "
         f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip
     width = max(len(row.editor) for row in rows)
     say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")

@@ -20,18 +20,9 @@ class Chain:
 
     def plan(self, fingerprint: str) -> str:
         """What this chain was asked to do, in one word; a finished chain with the same plan needs no replay."""
-        pairs = [[pair.forward, pair.backward] for pair in self.case.pairs]
-        return content_hash([self.case.source.id, self.case.replicate, pairs, repr(self.study), fingerprint])
-
-    @property
-    def pair(self) -> str:
-        """The pair's label, or both of a nested undo."""
-        return "+".join(pair.label for pair in self.case.pairs)
-
-    @property
-    def category(self) -> str:
-        """The edit category, or both."""
-        return "+".join(dict.fromkeys(pair.category for pair in self.case.pairs))
+        case = self.case
+        words = [[pair.forward, pair.backward] for pair in case.pairs]
+        return content_hash([case.source.id, case.replicate, case.label, words, repr(self.study), fingerprint])
 
 
 @dataclass(frozen=True)

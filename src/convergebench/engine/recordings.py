@@ -40,7 +40,7 @@ def prepare_recordings(folder: Path, editor: str) -> Prepared:
     return Prepared(
         study="roundtrip",
         sources=tuple(sources.values()),
-        pairs=tuple(pairs.values()),
+        edits=RoundTrip().edits([chain.case for chain in chains]),
         editors={editor: replay},
         chains=tuple(chains),
         metrics=(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,9 +19,9 @@ from convergebench.registry import load
 from convergebench.store.journal import Row
 from convergebench.store.manifest import Manifest, command_line, session
 from convergebench.store.run import Run
-from convergebench.studies.roundtrip import RoundTrip
+from convergebench.studies.base import StudyKind
 from convergebench.studies.spec import StudySpec
-from convergebench.types import KINDS, Editor, EditPair, SourceImage, State
+from convergebench.types import KINDS, Editor, SourceImage, State
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Prepared:
 
     study: str
     sources: tuple[SourceImage, ...]
-    pairs: tuple[EditPair, ...]
+    edits: Mapping[str, Mapping[str, Any]]
+    """Label → the words behind it."""
     editors: Mapping[str, Editor]
     chains: tuple[Chain, ...]
     metrics: tuple[str, ...]
@@ -50,26 +51,25 @@ def prepare(spec: StudySpec) -> Prepared:
     if not sources:
         raise StudyError(f"suite '{spec.images.suite}' has no image of the kinds {', '.join(spec.images.kinds)}")
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
-    settings = spec.settings.as_settings()
     editors: dict[str, Editor] = {}
     for entry in spec.editors:
         editors[entry.name] = load("editors", entry.use)(entry.name, **entry.options)
         _require_understood(editors[entry.name], entry.name, spec)
-    study = RoundTrip(spec.roundtrip.rounds, spec.roundtrip.order, settings)
+    kind: type[StudyKind] = load("studies", spec.study)
+    study = kind.of(spec.parameters, spec.settings.as_settings())
     stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
-    cases = study.cases(stated, pairs, replicates=spec.roundtrip.replicates)
+    cases = study.cases(stated, pairs)
     if not cases:
-        raise StudyError("no edit pair suits the images' kinds; choose others under [edits] (cbench list pairs)")
-    used = {pair.label for case in cases for pair in case.pairs}
+        raise StudyError("no edit suits the images' kinds; choose others under [edits] (cbench list pairs)")
     return Prepared(
         study=study.name,
         sources=tuple(sources),
-        pairs=tuple(pair for pair in pairs if pair.label in used),
+        edits=study.edits(cases),
         editors=editors,
-        chains=tuple(Chain(name, case, study, study.rounds) for name in editors for case in cases),
+        chains=tuple(Chain(name, case, study, study.rounds_of(case)) for name in editors for case in cases),
         metrics=tuple(expand(spec.measure.metrics)),
         spec=spec.model_dump(mode="json"),
-        fixed={"order": spec.roundtrip.order, **spec.settings.model_dump(mode="json")},
+        fixed={**study.fixed(), **spec.settings.model_dump(mode="json")},
         options={entry.name: {"use": entry.use, "options": entry.options} for entry in spec.editors},
     )
 
@@ -104,7 +104,7 @@ def begin(run: Run, prepared: Prepared) -> Manifest:
     rows: dict[str, Row] = {}
     for chain in prepared.chains:
         case = chain.case
-        values = (case.id, case.source_id, case.source.image, case.kind, chain.pair, chain.category, case.replicate)
+        values = (case.id, case.source_id, case.source.image, case.kind, case.label, case.category, case.replicate)
         rows[case.id] = ("cases", values)
     run.journal.commit_now(rows.values())
     return manifest
@@ -122,18 +122,12 @@ def manifest_of(name: str, prepared: Prepared) -> Manifest:
             image.id: {"sha256": image.sha256, "kind": image.kind, "licence": image.licence, "source": image.source}
             for image in prepared.sources
         },
-        pairs={pair.label: _pair_facts(pair) for pair in prepared.pairs},
+        pairs={label: dict(words) for label, words in prepared.edits.items()},
         editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
         metrics={name: metric_fingerprint(load_metric(name)) for name in prepared.metrics},
         recordings=dict(prepared.recordings),
         sessions=[session(command_line())],
     )
-
-
-def _pair_facts(pair: EditPair) -> dict[str, Any]:
-    facts = asdict(pair)
-    facts["kinds"] = list(pair.kinds)
-    return facts
 
 
 def _editor_facts(editor: Editor, options: Mapping[str, Any]) -> dict[str, Any]:

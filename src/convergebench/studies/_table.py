@@ -1,3 +1,6 @@
 """Built-in names → where they live. Read only when a name is looked up."""
 
-TABLE: dict[str, str] = {"roundtrip": "convergebench.studies.roundtrip:RoundTrip"}
+TABLE: dict[str, str] = {
+    "roundtrip": "convergebench.studies.roundtrip:RoundTrip",
+    "session": "convergebench.studies.session:SessionStudy",
+}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+from pydantic import Field
+
+from convergebench.documents import Strict
 from convergebench.errors import StudyError
-from convergebench.types import Case, Compare, Edit, EditPair, Settings, SourceImage, State, Steps
+from convergebench.studies.base import Sources
+from convergebench.types import Case, Compare, Edit, EditPair, Settings, State, Steps
 
 Order = Literal["single", "nested", "crossed"]
 
@@ -29,14 +33,33 @@ LEGS: dict[Order, tuple[Leg, ...]] = {
 }
 
 
+class RoundTripTable(Strict):
+    """How the round trip is made."""
+
+    rounds: Annotated[int, Field(ge=1, le=1000)] = 20
+    """Round trips per chain. Flag: `--rounds`."""
+    replicates: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How often each case is run; replicates never share a call."""
+    order: Order = "single"
+    """`single`: A A⁻¹. `nested`: A B B⁻¹ A⁻¹. `crossed`: A B A⁻¹ B⁻¹."""
+
+
 @dataclass(frozen=True)
 class RoundTrip:
     """I'₀ = I₀; Iₙ = forward(I'ₙ₋₁); I'ₙ = backward(Iₙ)."""
 
+    Parameters: ClassVar[type[RoundTripTable]] = RoundTripTable
+
     rounds: int = 20
     order: Order = "single"
     settings: Settings = field(default_factory=Settings)
+    replicates: int = field(default=1, repr=False)
     name: str = "roundtrip"
+
+    @classmethod
+    def of(cls, parameters: RoundTripTable, settings: Settings) -> RoundTrip:
+        """The study of a study file."""
+        return cls(parameters.rounds, parameters.order, settings, parameters.replicates)
 
     def steps(self, case: Case) -> Steps:
         """Each step beside its parent, each round beside the source and beside the rounds before it."""
@@ -69,16 +92,27 @@ class RoundTrip:
         """Edits in a whole chain."""
         return self.rounds * len(LEGS[self.order])
 
-    def cases(
-        self, sources: Sequence[tuple[SourceImage, State]], pairs: Sequence[EditPair], *, replicates: int = 1
-    ) -> list[Case]:
+    def rounds_of(self, case: Case) -> int:
+        """The same for every case."""
+        return self.rounds
+
+    def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
+        """The pairs in use, word for word."""
+        used = {pair.label: pair for case in cases for pair in case.pairs}
+        return {label: {**asdict(pair), "kinds": list(pair.kinds)} for label, pair in used.items()}
+
+    def fixed(self) -> Mapping[str, Any]:
+        """The order of doing and undoing; rounds and replicates may grow."""
+        return {"order": self.order}
+
+    def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
         """Every source with every edit that suits its kind, every replicate."""
         found = []
         for image, state in sources:
             fitting = [pair for pair in pairs if image.kind in pair.kinds]
             for combination in self._combinations(fitting):
                 label = "+".join(pair.label for pair in combination)
-                for replicate in range(replicates):
+                for replicate in range(self.replicates):
                     identity = f"{image.id}/{label}/{replicate}"
                     found.append(Case(identity, state, image.id, image.kind, combination, replicate))
         return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
 
-from convergebench.documents import Strict, check_document, read_document
+from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
+from convergebench.registry import load
 from convergebench.types import Kind, Settings
 
 
@@ -32,16 +34,8 @@ class EditsTable(Strict):
     """How many phrasings of each pair."""
 
 
-class RoundTripTable(Strict):
-    """How the round trip is made."""
-
-    rounds: Annotated[int, Field(ge=1, le=1000)] = 20
-    replicates: Annotated[int, Field(ge=1, le=1000)] = 1
-    order: Literal["single", "nested", "crossed"] = "single"
-
-
 class EditorTable(BaseModel):
-    """An editor with options under a name of its own: `{name = "hard-jpeg", use = "sim-jpeg", quality = 20}`."""
+    """An editor with options under a name of its own: `{name = "sim-harsh-jpeg", use = "sim-jpeg", quality = 20}`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
@@ -80,9 +74,16 @@ class AnalysisTable(Strict):
     quality: tuple[str, ...] = ("ssim",)
     semantic: str | None = "gist"
     headline: str = "ssim"
-    level: Literal["noticeable", "half"] = "noticeable"
+    level: str = "noticeable"
     levels: dict[str, dict[str, float]] = Field(default_factory=dict)
     sustained: bool = False
+    distance: str = "rmse"
+    floor: Annotated[float, Field(ge=0, le=1)] = 0.5 / 255
+    max_period: Annotated[int, Field(ge=1, le=6)] = 6
+    points: tuple[int, ...] = (1, 2, 3, 5, 10, 15, 20)
+    chain_draws: Annotated[int, Field(ge=50, le=100_000)] = 500
+    permutations: Annotated[int, Field(ge=99, le=1_000_000)] = 9999
+    exact_sources: Annotated[int, Field(ge=0, le=20)] = 14
     draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
     seed: int = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
@@ -91,17 +92,22 @@ class AnalysisTable(Strict):
 
 
 class StudySpec(Strict):
-    """A whole study file."""
+    """A whole study file. The study's own table, named after it, is added by `file_model`."""
 
-    study: Literal["roundtrip"] = "roundtrip"
+    study: str = "roundtrip"
     title: str = ""
     images: ImagesTable = ImagesTable()
     edits: EditsTable = EditsTable()
-    roundtrip: RoundTripTable = RoundTripTable()
     editors: tuple[EditorTable, ...] = ()
     settings: SettingsTable = SettingsTable()
     measure: MeasureTable = MeasureTable()
     analysis: AnalysisTable = AnalysisTable()
+
+    @property
+    def parameters(self) -> BaseModel:
+        """The study's own table."""
+        table: BaseModel = getattr(self, self.study.replace("-", "_"))
+        return table
 
     @field_validator("editors", mode="before")
     @classmethod
@@ -121,13 +127,28 @@ class StudySpec(Strict):
         return value
 
 
+@cache
+def file_model(study: str) -> type[StudySpec]:
+    """The model of a study file: what all have, and the table of this study."""
+    parameters: type[BaseModel] = load("studies", study).Parameters
+    table: Any = (parameters, Field(default_factory=parameters, alias=study))
+    return create_model("StudyFile", __base__=StudySpec, **{study.replace("-", "_"): table})
+
+
 def read_spec(path: Path) -> StudySpec:
     """Read a study file, or one line that says what is wrong with it."""
     if not path.exists():
         raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml")
-    return read_document(path, StudySpec)
+    return parse_spec(read_toml(path), where=str(path))
 
 
 def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec:
     """Check a study that has already been read."""
-    return check_document(content, StudySpec, where=where)
+    study = content.get("study", "roundtrip")
+    if not isinstance(study, str):
+        raise StudyError(f"{where}: study: should be a name (cbench list studies)")
+    try:
+        model = file_model(study)
+    except StudyError as error:
+        raise StudyError(f"{where}: {error}") from error
+    return check_document(content, model, where=where)

@@ -1,0 +1,85 @@
+"""Write the pages that are made from the code, so that they cannot say anything else than the code does.
+
+python -m docs.generate                        the pages of docs/reference
+python -m docs.generate --ranking runs/demo    and the ranking in README.md, from that run
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+from docs.pages import commands, editors, metrics, names, pairs, study_file, suites
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+MADE = "<!-- Made by `python -m docs.generate` from the code; change the code, not this page. -->\n\n"
+
+PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
+    "commands": ("every command and option of `cbench`", commands.page),
+    "study-file": ("every key of a study file, with its default", study_file.page),
+    "editors": ("the editors that come with the package, with their options", editors.page),
+    "metrics": ("the metrics, with range, direction, levels and source", metrics.page),
+    "suites": ("the source images of every shipped suite", suites.page),
+    "pairs": ("the edit pairs and sessions, with their words", pairs.page),
+    "python": ("the names that plug-ins are written with", names.page),
+}
+
+_RANKING = re.compile(r"(<!-- ranking -->\n).*?(<!-- /ranking -->)", re.DOTALL)
+
+
+def write_reference(folder: Path) -> list[Path]:
+    """Write every reference page into a folder; returns the paths, the index first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = "\n".join(f"- [{name}]({name}.md): {what}" for name, (what, _) in PAGES.items())
+    pages = {"README": f"# Reference\n\n{rows}\n", **{name: make() for name, (_, make) in PAGES.items()}}
+    written = []
+    for name, text in pages.items():
+        path = folder / f"{name}.md"
+        path.write_text(MADE + text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def ranking(run: Path) -> str:
+    """What `cbench show RUN` prints, as a block for a page."""
+    from rich.console import Console
+
+    from convergebench.report.assemble import assemble
+    from convergebench.report.terminal import print_ranking
+
+    said = StringIO()
+    print_ranking(assemble(run), Console(file=said, width=80, no_color=True, force_terminal=False))
+    lines = [line.rstrip() for line in said.getvalue().splitlines()]
+    return "\n".join([f"$ cbench show {run.as_posix()}", *lines])
+
+
+def fill_ranking(page: Path, run: Path) -> None:
+    """Put a run's ranking between the page's two ranking marks."""
+    text = page.read_text(encoding="utf-8")
+    block = f"```text\n{ranking(run)}\n```\n"
+    filled, found = _RANKING.subn(lambda marks: marks[1] + block + marks[2], text)
+    if found != 1:
+        raise SystemExit(f"{page} needs the marks <!-- ranking --> and <!-- /ranking --> once each")
+    page.write_text(filled, encoding="utf-8")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=REFERENCE, help="where the reference pages go")
+    parser.add_argument("--ranking", type=Path, metavar="RUN", help="also fill README.md's ranking from this run")
+    given = parser.parse_args(words)
+    for path in write_reference(given.out):
+        sys.stdout.write(f"{path}\n")
+    if given.ranking is not None:
+        fill_ranking(ROOT / "README.md", given.ranking)
+        sys.stdout.write(f"{ROOT / 'README.md'}\n")
+
+
+if __name__ == "__main__":
+    main()

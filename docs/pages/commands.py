@@ -1,0 +1,44 @@
+"""`docs/reference/commands.md`: what `--help` says, command by command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+from convergebench.cli.main import app
+
+HEAD = """# Commands
+
+`convergebench` is the long name of the same program. A mistake is one line on stderr and exit code 2; a run that its
+budget stopped exits with 3, one stopped by Ctrl-C with 130.
+"""
+
+
+def page() -> str:
+    """Every command's own help."""
+    parts = [HEAD]
+    for words in command_words():
+        parts.append(f"## {' '.join(['cbench', *words])}\n\n```text\n{help_of(words)}\n```\n")
+    return "\n".join(parts)
+
+
+def command_words() -> list[tuple[str, ...]]:
+    """`()`, `("run",)`, `("suite", "show")` …: every command there is, in the order of the help."""
+    return list(_walk(typer.main.get_command(app), ()))
+
+
+def help_of(words: tuple[str, ...]) -> str:
+    """The help text at eighty columns."""
+    said = CliRunner().invoke(app, [*words, "--help"], prog_name="cbench", env={"COLUMNS": "80", "NO_COLOR": "1"})
+    if said.exit_code != 0:
+        raise RuntimeError(f"cbench {' '.join(words)} --help failed: {said.output}")
+    return "\n".join(line.rstrip() for line in said.output.strip().splitlines())
+
+
+def _walk(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    yield words
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _walk(inner, (*words, name))

@@ -1,0 +1,139 @@
+"""`docs/reference/study-file.md`: every key, from the models that check it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel
+
+from convergebench.analysis import result
+from convergebench.registry import load, names
+from convergebench.studies import roundtrip, session, spec
+from convergebench.studies.spec import StudySpec
+from docs.pages.markdown import code, table
+
+HEAD = """# The study file
+
+A TOML file that is the experiment; what is only a circumstance (where to write, how much may be spent) is a flag of
+[`cbench run`](commands.md). Every key has a default, and an unknown key is an error with a suggestion. Which changes of
+a file may go on in an existing run: [growth or changed meaning](../design/growth-or-changed-meaning.md).
+"""
+
+SAID: Mapping[str, str] = {
+    "study": "Which protocol.",
+    "title": "A heading for the report.",
+    "editors": "Names, or tables with `name`, `use` and the editor's own options. Flag: `--editor`.",
+    "images.kinds": "Only images of these kinds.",
+    "settings.seed": "Fixes every seed of the run.",
+    "settings.seed_policy": "`per-step`: each step's seed follows from its key. `fixed`: the same seed at every step.",
+    "settings.temperature": "Sent to editors that take one; refused for others before the first call.",
+    "settings.resolution": "As above, e.g. `2K`.",
+    "settings.session": "`fresh`: every step stands alone. `single`: the editor sees its own earlier steps.",
+    "measure.metrics": "Metrics or sets of them. Flag: `--metric`.",
+    "measure.align": "How sizes are made comparable; part of every measurement's key.",
+    "analysis.draws": "Bootstrap draws, whole source images at a time.",
+    "analysis.seed": "Fixes the draws.",
+    "analysis.confidence": "Of every interval.",
+    "analysis.interval": "Percentile, or bias-corrected and accelerated.",
+}
+"""Keys whose models say nothing themselves."""
+
+
+MODULES = (spec, roundtrip, session)
+BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "session")]
+"""Plug-ins that happen to be installed are not part of the reference."""
+
+
+def page() -> str:
+    """One table per TOML table."""
+    schema = StudySpec.model_json_schema()
+    parts = [HEAD, "## At the top\n"]
+    top = [name for name in StudySpec.model_fields if _table_model(name) is None]
+    parts.append(_keys(top, schema["properties"], "", ""))
+    for name in StudySpec.model_fields:
+        model = _table_model(name)
+        if model is not None:
+            inner = schema["$defs"][model.__name__]["properties"]
+            parts += [f"## [{name}]\n", f"{inspect.getdoc(model)}\n", _keys(list(inner), inner, name, model.__name__)]
+    for name in BUILT_IN:
+        model = load("studies", name).Parameters
+        inner = model.model_json_schema()["properties"]
+        title = f'## [{name}], for `study = "{name}"`\n'
+        parts += [title, f"{inspect.getdoc(model)}\n", _keys(list(inner), inner, name, model.__name__)]
+    return "\n".join(parts)
+
+
+def explanation(table_name: str, key: str, model: str) -> str:
+    """What a key is for: its own docstring, that of the analysis setting of the same name, or the words above."""
+    own = next((docs[model, key] for docs in map(_attribute_docs, MODULES) if (model, key) in docs), None)
+    setting = _attribute_docs(result).get(("AnalysisSettings", key)) if table_name == "analysis" else None
+    return own or SAID.get(f"{table_name}.{key}" if table_name else key) or setting or ""
+
+
+def _table_model(name: str) -> type[BaseModel] | None:
+    kind = StudySpec.model_fields[name].annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _keys(keys: list[str], schema: Mapping[str, Any], table_name: str, model: str) -> str:
+    rows = []
+    for key in keys:
+        facts = schema[key]
+        rows.append([code(key), _type(facts), _default(facts), explanation(table_name, key, model or "StudySpec")])
+    return table(["key", "type", "default", "what it does"], rows)
+
+
+def _default(facts: Mapping[str, Any]) -> str:
+    if facts.get("type") == "object":
+        return code("{}")
+    value = facts.get("default")
+    return "not set" if value is None else code(json.dumps(value))
+
+
+def _type(facts: Mapping[str, Any]) -> str:
+    if "enum" in facts:
+        return " or ".join(code(json.dumps(word)) for word in facts["enum"])
+    if "const" in facts:
+        return code(json.dumps(facts["const"]))
+    if "anyOf" in facts:
+        return _type(facts["anyOf"][0])
+    if facts.get("type") == "array":
+        items = facts["items"]
+        return "list of names or tables" if "$ref" in items else f"list of {_type(items)}"
+    words = {
+        "string": "text",
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "true or false",
+        "object": "table",
+    }
+    return words[facts["type"]] + _range(facts)
+
+
+def _range(facts: Mapping[str, Any]) -> str:
+    low, high = facts.get("minimum"), facts.get("maximum")
+    if low is not None:
+        return f", {low} to {high}" if high is not None else f", {low} or more"
+    if "exclusiveMinimum" in facts:
+        return f", above {facts['exclusiveMinimum']} and below {facts['exclusiveMaximum']}"
+    return ""
+
+
+def _attribute_docs(module: ModuleType) -> dict[tuple[str, str], str]:
+    """(class, attribute) → the string that follows the attribute in the source."""
+    found = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for item, after in zip(node.body, node.body[1:], strict=False):
+            said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            if said and isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+                assert isinstance(after, ast.Expr)
+                assert isinstance(after.value, ast.Constant)
+                found[node.name, item.target.id] = str(after.value.value)
+    return found

@@ -1,0 +1,94 @@
+"""The page's editor behind HTTP, against a real server: what is retried, what is an outcome, what is an image."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from convergebench import BadReply, Editor, EditRequest, Prerequisite, Refused, Transient
+from tests.docs.blocks import ROOT, blocks
+from tests.docs.shell import picture
+
+REPLIES: dict[str, tuple[int, dict[str, str], bytes]] = {
+    "good": (200, {"Content-Type": "image/png", "X-Model": "remote-7"}, picture(1)),
+    "words": (200, {"Content-Type": "text/plain"}, b"cannot"),
+    "busy": (429, {"Retry-After": "3"}, b"slow down"),
+    "broken": (503, {}, b""),
+    "unwilling": (403, {}, b"not this one"),
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers by the path; reads the whole request first."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, headers, body = REPLIES[self.path[1:]]
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("HTTP_EDITOR_KEY", "secret")
+    return _shown()
+
+
+def _shown() -> Any:
+    (block,) = [one for one in blocks(ROOT / "docs" / "add-an-editor.md") if one.file == "http-editor/http_editor.py"]
+    names: dict[str, Any] = {}
+    exec(compile(block.text, "http_editor.py", "exec"), names)
+    return names["HttpEditor"]
+
+
+def ask(editor: Editor) -> Any:
+    async def once() -> Any:
+        return await editor.edit(EditRequest(picture(0), "image/png", "add a hat – now", seed=3))
+
+    return asyncio.run(once())
+
+
+def test_an_image_comes_back_as_sent(make: Any, url: str) -> None:
+    editor = make("remote", f"{url}/good")
+    assert isinstance(editor, Editor)
+    edited = ask(editor)
+    assert (edited.image, edited.mime, edited.model, edited.dollars) == (picture(1), "image/png", "remote-7", 0.04)
+
+
+def test_errors_carry_their_meaning(make: Any, url: str) -> None:
+    with pytest.raises(Transient) as busy:
+        ask(make("remote", f"{url}/busy"))
+    assert busy.value.retry_after == 3
+    with pytest.raises(Transient):
+        ask(make("remote", f"{url}/broken"))
+    with pytest.raises(Refused, match="not this one") as unwilling:
+        ask(make("remote", f"{url}/unwilling"))
+    assert unwilling.value.reason == "http-403"
+    with pytest.raises(BadReply) as words:
+        ask(make("remote", f"{url}/words"))
+    assert words.value.dollars == 0.04
+
+
+def test_a_missing_key_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HTTP_EDITOR_KEY", raising=False)
+    with pytest.raises(Prerequisite, match="export HTTP_EDITOR_KEY="):
+        _shown()("remote", "http://127.0.0.1:1")

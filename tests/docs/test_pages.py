@@ -1,0 +1,42 @@
+"""Pages that tell a reader what to type are typed, on a tiny suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, agrees, blocks, typed
+from tests.docs.shell import Reader
+
+
+@pytest.mark.parametrize(
+    ("page", "commands"), [("tutorial", 19), ("add-an-editor", 4), ("add-a-metric", 3), ("add-a-study", 4)]
+)
+def test_what_a_page_tells_to_type_works(
+    page: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader = Reader(tmp_path, monkeypatch, capsys)
+    assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) >= commands
+
+
+def test_the_readme_shows_the_editor_of_the_page_on_editors() -> None:
+    editors = [
+        block for block in blocks(ROOT / "docs" / "add-an-editor.md") if block.file == "soft-editor/soft_editor.py"
+    ]
+    assert editors[0].text in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert sum(bool(line.strip()) for line in editors[0].text.splitlines()) == 20, "as the heading says"
+
+
+def test_output_is_compared_line_by_line_and_dots_stand_for_anything() -> None:
+    assert agrees(("a … b", "…", "end"), "a 1 b\nmore\nand more\nend\n")
+    assert agrees((), "whatever\n")
+    assert not agrees(("a … b",), "a 1 c\n")
+    assert not agrees(("a",), "a\nb\n")
+
+
+def test_commands_of_a_block_are_told_from_their_output() -> None:
+    (first, second) = typed("$ cbench list 'a b'\nout\n$ cbench show")
+    assert first.words == ("cbench", "list", "a b")
+    assert first.shown == ("out",)
+    assert second.words == ("cbench", "show")

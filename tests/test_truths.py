@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from skimage import data
+import skimage.data
 
 from convergebench.editors.simulated.truth import TRUTHS
 from convergebench.engine.measure import measure
@@ -28,6 +29,7 @@ EDITORS = ("sim-perfect", "sim-contracting", "sim-cycle", "sim-noise", "sim-tint
 def found(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
     """Six editors, three photographs of middling tones (so that nothing clips), a flip and a ball, twelve rounds."""
     root = tmp_path_factory.mktemp("truths")
+    data: Any = skimage.data
     for name, photograph in {"coffee": data.coffee(), "cat": data.chelsea(), "astronaut": data.astronaut()}.items():
         tones = 60 + photograph[40:232, 60:252].astype(float) * (130 / 255)
         path = root / "pictures" / "object" / f"{name}.png"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from convergebench.errors import Unmeasurable
 from convergebench.images.align import registered
 from convergebench.images.frame import Frame
-from convergebench.images.registration import Registration, register
+from convergebench.images.registration import SURE, Registration, register
 from convergebench.metrics.base import Item
 from convergebench.metrics.operations import expected
 from convergebench.types import CompareRole
@@ -29,6 +29,9 @@ def placement(item: Item) -> Registration:
     """
     start = parent(item)
     target = expected(start, item.operation)
-    if target is not start and register(item.subject, start).confidence > register(item.subject, target).confidence:
-        target = start
+    if target is not start:
+        done = register(item.subject, target).confidence
+        # nearly always it did, and then there is no need to look further
+        if done < SURE and register(item.subject, start).confidence > done:
+            target = start
     return registered(item.subject, target)

@@ -161,7 +161,7 @@ def test_name_must_show_that_it_is_simulated(name: str) -> None:
 
 
 def test_broken_image_is_a_one_line_error(run: Any) -> None:
-    with pytest.raises(StudyError, match="cannot be decoded"):
+    with pytest.raises(StudyError, match="is not a readable image"):
         run(make("sim-perfect"), b"not an image", "add a hat")
 
 

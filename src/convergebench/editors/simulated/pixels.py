@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.errors import StudyError
+from convergebench.images.decode import decode as decode_frame
 
 Pixels = NDArray[np.uint8]
 """Height × width × 3, RGB, 8 bit."""
@@ -29,14 +29,8 @@ def pixels_of(array: object) -> Pixels:
 
 
 def decode(data: bytes) -> Pixels:
-    """RGB pixels of a PNG, JPEG or WebP file; transparency is dropped, 16 bit becomes 8."""
-    try:
-        decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
-    except cv2.error:
-        decoded = None
-    if decoded is None:
-        raise StudyError(f"the image to edit cannot be decoded ({len(data)} bytes): give a PNG, JPEG or WebP file")
-    return pixels_of(decoded)
+    """RGB pixels, read exactly as the metrics read them: what an editor sees must be what is measured."""
+    return decode_frame(data, what="the image to edit", alpha="white").pixels
 
 
 def encode_png(pixels: Pixels) -> bytes:

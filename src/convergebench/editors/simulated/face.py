@@ -77,29 +77,41 @@ def find_face(pixels: Pixels) -> Face:
         if value > best[0]:
             best = (value, float(column), float(row), across)
     value, x, y, across = best
-    x, across = _trim(skin, x, y, across)
+    x, across = _trim(small, skin, (x, y, across))
     if value < _CERTAIN:
         return Face(x=width / 2, eyes=0.40 * height, width=0.36 * min(width, height), score=None)
     return Face(x=(x + 0.5) / scale, eyes=(y + 0.5) / scale, width=across / scale, score=value)
 
 
-def _trim(skin: Plane, x: float, y: float, across: float) -> tuple[float, float]:
-    """Middle and width of the face by where its skin ends, from the eyes down to the mouth."""
+def _trim(small: Pixels, skin: Plane, place: tuple[float, float, float]) -> tuple[float, float]:
+    """Middle and width of the face by where its skin ends, the shaded half of a face included where it is clear."""
+    x, _, across = place
+    whole = _span(_hue(small), place, reach=1.3)
+    if whole is not None and across < whole[1] < min(1.7 * across, 0.47 * min(small.shape[:2])):
+        return whole
+    lit = _span(skin, place, reach=0.7)
+    if lit is None:
+        return x, across
+    shift = float(np.clip(lit[0] - x, -0.08 * across, 0.08 * across))
+    return x + shift, float(np.clip(lit[1], 0.85 * across, 1.1 * across))
+
+
+def _span(skin: Plane, place: tuple[float, float, float], *, reach: float) -> tuple[float, float] | None:
+    """(middle, width) of the run of skin around a place, from the eyes down to the mouth; None if there is none."""
+    x, y, across = place
     rows = skin[max(0, int(y)) : max(1, int(y + 0.5 * across) + 1)]
-    left, right = max(0, int(x - 0.7 * across)), int(x + 0.7 * across) + 1
+    left, right = max(0, int(x - reach * across)), int(x + reach * across) + 1
     middle = rows[:, max(0, int(x - 0.2 * across)) : int(x + 0.2 * across) + 1]
     if across <= 0 or not middle.size:
-        return x, across
+        return None
     inside = (rows[:, left:right] > 0.3 * float(np.median(middle))).mean(axis=0) >= 0.5
     middle_column = min(int(x) - left, inside.size - 1)
     gaps = np.flatnonzero(~inside)
     start = int(gaps[gaps < middle_column].max(initial=-1)) + 1
     stop = int(gaps[gaps > middle_column].min(initial=inside.size))
     if not inside[middle_column] or stop - start < 3:
-        return x, across
-    width = float(np.clip(stop - start, 0.85 * across, 1.1 * across))
-    shift = float(np.clip(left + (start + stop - 1) / 2 - x, -0.08 * across, 0.08 * across))
-    return x + shift, width
+        return None
+    return left + (start + stop - 1) / 2, float(stop - start)
 
 
 def _skin(small: Pixels) -> Plane:
@@ -112,6 +124,14 @@ def _skin(small: Pixels) -> Plane:
     size = np.where(strength < 39, (39 - strength) / 37, (strength - 39) / 36)
     likely = np.exp(-(direction**2) - size**2) * np.clip((luma - 34) / 33, 0, 1)
     return np.asarray(np.where(red > 2, likely, 0) ** 2, np.float32)
+
+
+def _hue(small: Pixels) -> Plane:
+    """How skin-like each pixel's hue is, light or dark."""
+    colour = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2YCrCb), np.float32)
+    red, blue = colour[..., 1] - 128, colour[..., 2] - 128
+    direction = np.abs(np.arctan2(-blue, red) - 0.62) / 0.6
+    return np.asarray(np.where(red > 3, np.exp(-(direction**2)), 0), np.float32)
 
 
 def _darkness(grey: Plane, around: float) -> Plane:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from convergebench.analysis import AnalysisSettings
 from convergebench.errors import StudyError
-from convergebench.studies.spec import parse_spec, read_spec
+from convergebench.report.assemble import analysis_settings
+from convergebench.studies.spec import AnalysisTable, parse_spec, read_spec
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
@@ -54,3 +57,9 @@ def test_no_file_and_no_toml_are_said_plainly(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("rounds = = 3")
     with pytest.raises(StudyError, match="not valid TOML"):
         read_spec(tmp_path / "bad.toml")
+
+
+def test_the_constants_of_a_study_file_are_those_of_the_analysis() -> None:
+    settings = analysis_settings({"analysis": parse_spec({}).analysis.model_dump(mode="json")})
+    assert settings == AnalysisSettings()
+    assert {field.name for field in fields(AnalysisSettings)} == set(AnalysisTable.model_fields)

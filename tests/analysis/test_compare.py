@@ -85,6 +85,46 @@ def test_a_finished_case_without_a_value_is_left_out_for_all_and_counted(chain: 
     assert (rows["b"]["n_cases"], rows["b"]["n_missing"]) == (2, 1)
 
 
+@pytest.mark.parametrize("seen", [[0.99, None, None, None], [None, None, None, 0.99]])
+def test_a_finished_case_that_is_measured_in_part_is_left_out(
+    chain: Make, given: Given, seen: list[float | None]
+) -> None:
+    partly = {"ssim": seen, "gist": [0.99, 0.9, 0.8, 0.7]}
+    chains = [
+        *(chain("a", f"s{n}", falling(0.05)) for n in range(3)),
+        *(chain("b", f"s{n}", falling(0.1) if n else partly) for n in range(3)),
+    ]
+    result = analyse(given(chains), FAST)
+    rows = {row["editor"]: row for row in result.ranking.to_dicts()}
+    assert rows["b"]["quality"] == pytest.approx(0.8)
+    assert [(rows[name]["n_cases"], rows[name]["n_missing"]) for name in "ab"] == [(2, 0), (2, 1)]
+    said = "1 of 3 finished chains of b lacks a value of ssim or gist and is left out of the ranking for all."
+    assert said in result.headline
+
+
+def test_recordings_of_different_length_are_scored_over_the_rounds_that_all_have(chain: Make, given: Given) -> None:
+    chains = [
+        *(chain("long", f"s{n}", falling(0.05, 6)) for n in range(3)),
+        *(chain("short", f"s{n}", falling(0.05, 2 if n else 6)) for n in range(3)),
+    ]
+    result = analyse(given(chains), FAST)
+    assert result.ranking["rank"].to_list() == [1, 1]
+    assert result.ranking["quality"].to_list() == pytest.approx([(0.85 + 0.95 + 0.95) / 3] * 2)
+    assert "2 chains of the ranking are scored only as far as all editors went with the case." in result.headline
+
+
+def test_usable_rounds_in_the_ranking_count_what_was_refused(chain: Make, given: Given) -> None:
+    chains = [
+        *(chain("steady", f"s{n}", falling(0.001)) for n in range(4)),
+        chain("unwilling", "s0", falling(0.001)),
+        *(chain("unwilling", f"s{n}", {}, status="refused", planned=4) for n in range(1, 4)),
+        *(chain("never", f"s{n}", {}, status="refused", planned=4) for n in range(4)),
+    ]
+    rows = {row["editor"]: row for row in analyse(given(chains), FAST).ranking.to_dicts()}
+    assert {name: row["usable"] for name, row in rows.items()} == {"steady": "> 4", "unwilling": "1", "never": "1"}
+    assert rows["unwilling"]["half_life"] == "> 4"  # on the one case that both finished
+
+
 def test_editors_without_a_common_case_are_not_ranked(chain: Make, given: Given) -> None:
     result = analyse(given([chain("a", "s0", falling(0.1)), chain("b", "s1", falling(0.1))]), FAST)
     assert result.ranking["rank"].to_list() == [None, None]

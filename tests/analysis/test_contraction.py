@@ -144,6 +144,29 @@ def test_a_noise_ball_settles_and_its_radius_is_the_noise(path: MakePath, pull: 
         assert seen.radius == pytest.approx(0.03, rel=0.05)
 
 
+@pytest.mark.parametrize(("rounds", "verdict"), [(4, "unknown"), (6, "drifts"), (10, "drifts"), (20, "drifts")])
+def test_a_random_walk_is_no_rest_although_its_steps_are_below_the_noise_between_replicates(
+    path: MakePath, rounds: int, verdict: str
+) -> None:
+    walk = SOURCE + np.cumsum(RNG.normal(0, 0.02, (rounds, 3000)), axis=0)
+    assert READER.read(path([SOURCE, *walk]), np.sqrt(2) * 0.02, rounding=FLOOR).verdict == verdict
+
+
+def test_a_noise_ball_settles_under_a_floor_from_replicates_too(path: MakePath) -> None:
+    images = [SOURCE, *(TARGET + RNG.normal(0, 0.03, (12, 3000)))]
+    assert READER.read(path(images), np.sqrt(2) * 0.03, rounding=FLOOR).verdict == "settles"
+
+
+def test_replicates_that_each_found_rest_elsewhere_settle(path: MakePath) -> None:
+    assert READER.read(path([SOURCE, TARGET, TARGET, TARGET]), 0.1, rounding=FLOOR).verdict == "settles"
+
+
+def test_a_cycle_under_the_floor_is_rest(path: MakePath) -> None:
+    flicker = TARGET + np.where(np.arange(3000) < 30, 1 / 255, 0)  # 1 in 100 pixels goes to and fro by one level
+    seen = READER.read(path([SOURCE, *([TARGET, flicker] * 6)]), FLOOR)
+    assert (seen.verdict, seen.period) == ("settles", None)
+
+
 def test_growing_steps_diverge(path: MakePath) -> None:
     seen = READER.read(path([SOURCE + 0.002 * 1.3**n * (TARGET - SOURCE) for n in range(16)]), 1e-6)
     assert seen.verdict == "diverges"
@@ -191,4 +214,4 @@ def test_efficiency_is_zero_after_coming_back(path: MakePath) -> None:
 def test_lag_growth_and_period_need_enough_rounds(path: MakePath) -> None:
     walked = path(contracting(0.5, 2))
     assert np.isnan(lag_growth(walked.lags))
-    assert find_period(walked.lags) is None
+    assert find_period(walked.lags, FLOOR) is None

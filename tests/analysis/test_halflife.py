@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -131,3 +133,22 @@ def test_cases_are_listed_with_their_own_rounds(chain: Make, given: Given) -> No
     rows = {row["level"]: row for row in cases.to_dicts()}
     assert (rows["noticeable"]["rounds"], rows["noticeable"]["exact"]) == (2, pytest.approx(1.5))
     assert (rows["half"]["rounds"], rows["half"]["passed"]) == (3, True)
+
+
+def test_usable_rounds_have_a_median_and_counts_of_their_own(chain: Make, given: Given) -> None:
+    chains = [
+        chain(source="s0", values={"ssim": [0.99] * 4}),
+        chain(source="s1", values={"ssim": [0.99]}, status="refused", planned=4),
+        chain(source="s2", values={"ssim": [0.99, 0.8, 0.7, 0.6]}),
+        chain(source="s3", values={}, status="open", planned=4),
+    ]
+    row = analyse(given(chains), FAST).half_life.filter(metric="usable", group="all").to_dicts()[0]
+    assert (row["median"], row["level"], row["threshold"]) == (2, None, None)
+    assert row["restricted_mean"] == pytest.approx(1 + 1 + 1 / 3 + 1 / 3)
+    assert [row[name] for name in ("n_cases", "n_events", "n_censored", "n_missing")] == [4, 2, 2, 1]
+
+
+def test_nothing_is_interpolated_from_an_infinite_value(chain: Make, given: Given) -> None:
+    cycle = {"psnr": [8.0, 8.0, inf, 8.0, 8.0]}
+    cases = analyse(given([chain(values=cycle)]), replace(FAST, sustained=True)).half_life_cases
+    assert cases.filter(level="half").select("rounds", "exact", "passed").rows() == [(4, None, True)]

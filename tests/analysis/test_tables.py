@@ -108,6 +108,20 @@ def test_excess_over_a_floor_is_paired_and_positive_for_loss(chain: Make, given:
     assert row["low"] <= row["excess"] <= row["high"]
 
 
+def test_a_chain_that_broke_is_held_against_as_many_rounds_of_the_floor(chain: Make, given: Given) -> None:
+    falling = [1 - 0.1 * n for n in range(1, 7)]
+    chains = [
+        *(chain("sim-jpeg", source, {"gist": falling}) for source in ("s0", "s1", "s2")),
+        chain("model", "s0", {"gist": falling}),
+        chain("model", "s1", {"gist": falling[:2]}, status="refused", planned=6),
+        chain("model", "s2", {}, status="refused", planned=6),
+    ]
+    row = analyse(given(chains), FAST).floors.filter(metric="gist").to_dicts()[0]
+    assert row["excess"] == pytest.approx(0)
+    assert row["floor_auc"] == pytest.approx((0.7 + 0.9) / 2)
+    assert [row[name] for name in ("n_cases", "n_sources", "n_missing")] == [2, 2, 1]
+
+
 def test_the_worst_case_comes_first(chain: Make, given: Given) -> None:
     worst = analyse(given(world(chain)), FAST).worst
     first = worst.to_dicts()[0]

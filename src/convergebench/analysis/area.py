@@ -32,6 +32,12 @@ def area(retained: Floats) -> Floats:
     return np.asarray(np.divide(sums, last, out=found, where=last > 0))
 
 
+def area_until(retained: Floats, end: Ints) -> Floats:
+    """AUC per row up to a round of its own, so that chains of different length can be held against each other."""
+    within = np.arange(retained.shape[1])[None, :] <= end[:, None]
+    return area(np.where(within, retained, np.nan))
+
+
 def areas(data: Trajectories) -> dict[str, Floats]:
     """AUC of every chain for every metric that has a retention."""
     return {

@@ -1,9 +1,13 @@
 """The ranking and its pairwise tests, on the cases that every ranked editor finished.
 
-A case counts for an editor when its chain is finished and every metric of the score has an area. An editor with no such
-case is listed last, without rank or score, and does not take part in the intersection: it must not empty it for the
-others. If the remaining editors share no case at all, nobody is ranked. `n_left_out` counts the editor's own cases
-that are not among the common ones; equal scores share a rank.
+A case counts for an editor when its chain is finished and every metric of the score has a value in every round: an area
+over some rounds only would flatter an editor whose other images cannot be measured. An editor with no such case is
+listed last, without rank or score, and does not take part in the intersection: it must not empty it for the others. If
+the remaining editors share no case at all, nobody is ranked. `n_left_out` counts the editor's own cases that are not
+among the common ones; equal scores share a rank.
+
+Recordings may differ in length: a case is scored over the rounds that all ranked editors have of it. Usable rounds are
+over all of an editor's cases, since nothing was refused or failed among the common ones.
 """
 
 from __future__ import annotations
@@ -15,15 +19,17 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from convergebench.analysis.area import area_until
 from convergebench.analysis.bootstrap import Bootstrap, by_source
 from convergebench.analysis.halflife import Level, Passing, fit, half_life_text
 from convergebench.analysis.permutation import holm, swap_test
 from convergebench.analysis.result import AnalysisSettings
+from convergebench.analysis.retention import retention
 from convergebench.analysis.schemas import table
 from convergebench.analysis.score import Score
 from convergebench.analysis.settling import commonest
 from convergebench.analysis.survival import median, restricted_mean
-from convergebench.analysis.trajectories import Floats, Mask, Trajectories
+from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
 
 
 class Contest(NamedTuple):
@@ -32,26 +38,35 @@ class Contest(NamedTuple):
     ranked: tuple[str, ...]
     common: Mask
     usable: Mask
+    until: Ints
+    """Per chain: the last round that is compared, which is as far as all ranked editors went with the case."""
     features: dict[str, Floats]
     score: Score
 
 
-def contest(data: Trajectories, areas: dict[str, Floats], score: Score) -> Contest:
+def contest(data: Trajectories, score: Score) -> Contest:
     """Find the common cases and sum them per source."""
     finished = (data.chains["status"] == "finished").to_numpy()
-    usable = finished & np.all([~np.isnan(areas[name]) for name in score.metrics], axis=0) & bool(score.metrics)
+    missing = [data.observed & np.isnan(data.values[name]) for name in score.metrics]
+    whole = ~np.any(missing, axis=(0, 2)) & (data.reached > 0) if missing else False
+    usable = finished & whole
     cases = np.array(data.column("case"), dtype=object)
     done = {editor: set(cases[usable & data.of(editor)]) for editor in data.editors}
     able = tuple(editor for editor in data.editors if done[editor])
     shared = set.intersection(*(done[editor] for editor in able)) if able else set()
     ranked = able if shared else ()
     common = usable & np.array([case in shared for case in cases], dtype=np.bool_)
+    shortest: dict[str, int] = {}
+    for case, rounds in zip(cases[common], data.reached[common].tolist(), strict=True):
+        shortest[case] = min(rounds, shortest.get(case, rounds))
+    until = np.array([shortest.get(case, 0) for case in cases], dtype=np.int64)
     features = {}
     for editor in ranked:
         rows = common & data.of(editor)
-        columns = [areas[name][rows] for name in score.metrics]
+        kept = [retention(data.values[name][rows], data.facts[name]) for name in score.metrics]
+        columns = [area_until(each, until[rows]) for each in kept]
         features[editor] = by_source(np.column_stack([*columns, np.ones(rows.sum())]), data.source[rows])[0]
-    return Contest(ranked, common, usable, features, score)
+    return Contest(ranked, common, usable, until, features, score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,7 @@ def ranking(data: Trajectories, held: Contest, beside: Beside, *, bootstrap: Boo
                 **{"editor": editor, "simulated": editor in beside.simulated, **_counts(data, held, editor)},
                 **(_scores(held, editor, bootstrap) if mine.any() else {}),
                 **_half_life(data, mine, beside, bootstrap.confidence),
+                "usable": _usable(data, data.of(editor), beside, bootstrap.confidence),
                 "verdict": commonest(beside.verdicts.filter(pl.Series(mine)).to_list()),
             }
         )
@@ -132,7 +148,7 @@ def _scores(held: Contest, editor: str, bootstrap: Bootstrap) -> dict[str, objec
 
 
 def _counts(data: Trajectories, held: Contest, editor: str) -> dict[str, int]:
-    """Common cases, their sources, the editor's cases left out, and its finished cases without an area."""
+    """Common cases, their sources, the editor's cases left out, and its finished cases with a value missing."""
     mine = data.of(editor)
     finished = mine & (data.chains["status"] == "finished").to_numpy()
     used = mine & held.common & (editor in held.ranked)
@@ -146,17 +162,18 @@ def _counts(data: Trajectories, held: Contest, editor: str) -> dict[str, int]:
 
 
 def _half_life(data: Trajectories, mine: Mask, beside: Beside, confidence: float) -> dict[str, object]:
-    """Half-life at the headline level and usable rounds, on the common cases."""
-    if not mine.any():
+    """Half-life at the headline level, on the common cases."""
+    if not mine.any() or beside.headline is None:
         return {}
-    in_use = fit(data, beside.in_use, mine, confidence=confidence)
-    found: dict[str, object] = {"usable": half_life_text(median(in_use), restricted_mean(in_use)[1])}
-    if beside.headline is None:
-        return found
     curve = fit(data, beside.headline.cases, mine, confidence=confidence)
     middle, (mean, followed) = median(curve), restricted_mean(curve)
     return {
-        **found,
         **{"half_life": half_life_text(middle, followed), "half_life_median": middle.value},
         **{"half_life_low": middle.low, "half_life_high": middle.high, "restricted_mean": mean if followed else None},
     }
+
+
+def _usable(data: Trajectories, mine: Mask, beside: Beside, confidence: float) -> str:
+    """The median of usable rounds, on all of an editor's cases."""
+    curve = fit(data, beside.in_use, mine, confidence=confidence)
+    return half_life_text(median(curve), restricted_mean(curve)[1])

@@ -7,14 +7,18 @@ for RMSE only; and since q is a typical factor rather than the largest one, they
 
 Verdicts, tested in this order (the window is the last third of the rounds, two at least):
 returns   drift never above the floor.
-cycles    for some period p ≥ 2 the image of p rounds ago is nearer than half of δ in the window, while δ itself keeps
-          its size from one period to the next (≥ 0.9). A period that still shrinks is settling.
+cycles    for some period p ≥ 2 the image of p rounds ago is nearer than half of δ in the window, while δ itself is
+          above the floor and keeps its size from one period to the next (≥ 0.9). A period that still shrinks is
+          settling; one with steps under the floor (a few pixels that a codec flips to and fro) is at rest.
 settles   upper end of q below 1 (and q at most 0.98: nearer to 1 is drift, however narrow the interval);
-          or δ at the floor in the whole window with drift at rest, a fixed point;
+          or δ at the rounding floor in the whole window with drift at rest, a fixed point;
           or a noise ball: δ stays, but rounds far apart are no farther from each other than neighbours.
 diverges  lower end of q above 1 (and q at least 1.02).
 drifts    anything else, if at least four rounds are above the floor (or all are below it, and drift still grows).
 unknown   too few rounds to say, or the distance was not measured.
+
+A floor measured between replicates is no sign of rest: the steps of a random walk are below it for ever, since two
+replicates are √2 steps apart. Such a chain rests in a noise ball or not at all.
 
 The noise ball needs no replicates: the distance between rounds grows with their lag as lag^h, with h = 0 in a ball,
 ½ on a random walk and 1 on a straight march; h < ¼ in the window is a ball. Its radius is δ/√2, the root mean square
@@ -39,8 +43,6 @@ KEEPS_SIZE = 0.9
 BALL_GROWTH = 0.25
 NEAR_ONE = 0.02
 """|log q| under which neither settling nor diverging is claimed."""
-NEAR_FLOOR = 1.1
-"""Slack on a floor that was itself measured between noisy replicates."""
 FEWEST_ROUNDS = 3
 
 
@@ -86,8 +88,8 @@ class Reader:
     confidence: float = 0.95
     bounds: bool = True
 
-    def read(self, path: Path, floor: float) -> Reading:
-        """The verdict on one chain with its numbers."""
+    def read(self, path: Path, floor: float, *, rounding: float | None = None) -> Reading:
+        """The verdict on one chain; `rounding` is given where the floor is higher, measured between replicates."""
         rounds = _last(path.drift)
         drift, lags = path.drift[: rounds + 1], path.lags[:, : rounds + 1]
         start = Reading(
@@ -103,7 +105,8 @@ class Reader:
             return replace(start, verdict="returns")
         if np.count_nonzero(~np.isnan(lags[0, 1:])) < FEWEST_ROUNDS:
             return start
-        return self._judge(self._with_factor(start, lags), drift, lags)
+        still = floor if rounding is None else rounding
+        return self._judge(self._with_factor(start, lags), drift, lags, still=still)
 
     def _with_factor(self, start: Reading, lags: Floats) -> Reading:
         """The reading with q, its interval and the growth over lags."""
@@ -116,19 +119,20 @@ class Reader:
         q, low, high = (float(np.exp(end)) for end in slope)
         return replace(start, q=q, q_low=low, q_high=high, lag_growth=growth)
 
-    def _judge(self, seen: Reading, drift: Floats, lags: Floats) -> Reading:
-        period = find_period(lags)
+    def _judge(self, seen: Reading, drift: Floats, lags: Floats, *, still: float) -> Reading:
+        period = find_period(lags, seen.floor)
         if period is not None:
             return replace(seen, verdict="cycles", period=period)
         radius = float(np.nanmedian(lags[0, _window(drift)])) / np.sqrt(2)
-        if _at_rest(drift, lags[0], seen.floor):
+        if _at_rest(drift, lags[0], still):
             return self._bounded(replace(seen, verdict="settles", radius=radius))
         if seen.q_high < 1 and np.log(seen.q) <= -NEAR_ONE:
             return self._bounded(replace(seen, verdict="settles"))
         if seen.lag_growth < BALL_GROWTH:
             return replace(seen, verdict="settles", radius=radius)
-        if np.isnan(seen.q) and np.nanmax(lags[0]) > seen.floor:
-            return seen  # it moves, but too few rounds say how
+        moves = np.nanmax(lags[0]) > seen.floor
+        if np.isnan(seen.q) and (moves or (seen.floor > still and np.isnan(seen.lag_growth))):
+            return seen  # it moves, or its noise does, but too few rounds say how
         away = seen.q_low > 1 and np.log(seen.q) >= NEAR_ONE
         return replace(seen, verdict="diverges" if away else "drifts")
 
@@ -149,8 +153,8 @@ def efficiency(drift: Floats, displacement: Floats) -> float:
     return float(drift[-1] / steps.sum())
 
 
-def find_period(lags: Floats) -> int | None:
-    """Smallest period p ≥ 2 at which the chain comes back, or None."""
+def find_period(lags: Floats, floor: float) -> int | None:
+    """Smallest period p ≥ 2 at which the chain comes back by steps above the floor, or None."""
     displacement = lags[0]
     window = _window(displacement)
     for period in range(2, lags.shape[0] + 1):
@@ -159,7 +163,8 @@ def find_period(lags: Floats) -> int | None:
         known = ~np.isnan(back) & ~np.isnan(steps) & (steps > 0)
         if np.count_nonzero(known) < 2 or np.count_nonzero(known) < known.size:
             continue
-        if np.median(back / steps) < CLEARLY_UNDER and _keeps_size(displacement, period):
+        moves = np.median(steps) > floor
+        if moves and np.median(back / steps) < CLEARLY_UNDER and _keeps_size(displacement, period):
             return period
     return None
 
@@ -194,7 +199,7 @@ def _at_rest(drift: Floats, displacement: Floats, floor: float) -> bool:
     steps = displacement[window]
     if np.isnan(steps).any() or np.isnan(drift[window]).any():
         return False
-    return bool(np.all(steps <= NEAR_FLOOR * floor) and drift[-1] - drift[window][0] <= NEAR_FLOOR * floor)
+    return bool(np.all(steps <= floor) and drift[-1] - drift[window][0] <= floor)
 
 
 def _window(series: Floats) -> slice:

@@ -39,7 +39,7 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
     headline = _headline_level(levels, settings)
     in_use = usable(data, headline)
     score = make_score(found, settings)
-    held = contest(data, found, score)
+    held = contest(data, score)
     settled = contraction_table(data, settings, deterministic=given.deterministic)
     beside = Beside(headline, in_use, settled["verdict"], given.simulated)
     ranked = ranking(data, held, beside, bootstrap=bootstrap)
@@ -52,7 +52,7 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         pairwise=pairwise(held, ranked, settings),
         curves=curves(data, bootstrap),
         auc=auc_table(data, found, bootstrap),
-        half_life=half_life_table(data, levels, settings.confidence),
+        half_life=half_life_table(data, levels, in_use=in_use, confidence=settings.confidence),
         half_life_cases=case_table(data, levels),
         survival=survival_table(data, levels, in_use=in_use, confidence=settings.confidence),
         shapes=shape_table(data, settings.distance),
@@ -61,7 +61,7 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         adherence=adherence_table(data, bootstrap),
         diagnostics=diagnostics_table(typed(given.measurements, "measurements"), given.facts),
         worst=worst_table(data, found, metric=settings.headline, level=headline, verdicts=settled["verdict"]),
-        floors=floor_table(data, found, settings.floors, bootstrap),
+        floors=floor_table(data, tuple(found), settings.floors, bootstrap),
         outcomes=outcomes_table(data.chains),
     )
     return replace(result, headline=_sentences(data, held, headline, result, given.simulated))
@@ -88,9 +88,12 @@ def _sentences(
     order = [one.editor for one in found]
     sentences += [
         words.score_sentence(result.ranking, result.pairwise, settings.confidence),
+        # what the score does not cover comes right behind it: a page may print the first few sentences only
+        words.unmeasured_sentence(result.ranking, score=held.score.metrics),
+        words.shortened_sentence(data, held),
+        words.left_out_sentence(data.chains),
         words.settling_sentence(result.verdicts, [*order[:1], *order[-1:]]),
         words.hardest_sentence(result.auc, settings),
-        words.left_out_sentence(data.chains),
         words.simulated_sentence(data.editors, simulated),
     ]
     return tuple(sentence for sentence in sentences if sentence)

@@ -1,7 +1,8 @@
 """What a model adds beyond the floor: its loss less that of a codec-only, resize-only or autoencoder-only editor.
 
 Excess = floor's AUC − editor's AUC, on the cases for which both have one, paired by case; positive means that the model
-loses more than storing and scaling its output would.
+loses more than storing and scaling its output would. Both areas of a case run over the rounds that both chains have:
+a chain that broke after two rounds is not held against ten rounds of the floor.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from convergebench.analysis.area import area_until, last_value
 from convergebench.analysis.bootstrap import Bootstrap, by_source
+from convergebench.analysis.retention import retention
 from convergebench.analysis.schemas import table
 from convergebench.analysis.trajectories import Floats, Ints, Trajectories
 
 
 def floor_table(
-    data: Trajectories, areas: dict[str, Floats], floors: tuple[str, ...], bootstrap: Bootstrap
+    data: Trajectories, metrics: tuple[str, ...], floors: tuple[str, ...], bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """The frame `floors`: every editor against every floor editor that was run."""
-    return table("floors", list(_rows(data, areas, floors, bootstrap)))
+    """The frame `floors`: every editor against every floor editor that was run, for metrics that have an area."""
+    return table("floors", list(_rows(data, metrics, floors, bootstrap)))
 
 
 def _rows(
-    data: Trajectories, areas: dict[str, Floats], floors: tuple[str, ...], bootstrap: Bootstrap
+    data: Trajectories, metrics: tuple[str, ...], floors: tuple[str, ...], bootstrap: Bootstrap
 ) -> Iterator[dict[str, object]]:
     place = {name: number for number, name in enumerate(zip(data.column("editor"), data.column("case"), strict=True))}
     for editor in data.editors:
@@ -36,12 +39,19 @@ def _rows(
             paired = [
                 (row, place[floor, case]) for row, case in zip(mine, cases, strict=True) if (floor, case) in place
             ]
-            for metric, values in areas.items() if paired else ():
+            for metric in metrics if paired else ():
                 rows, others = np.array(paired).T
+                kept = retention(data.values[metric], data.facts[metric])
                 yield {
                     **{"editor": editor, "floor": floor, "metric": metric},
-                    **_excess(values[rows], values[others], data.source[rows], bootstrap),
+                    **_excess(*_areas(kept[rows], kept[others]), data.source[rows], bootstrap),
                 }
+
+
+def _areas(own: Floats, floor: Floats) -> tuple[Floats, Floats]:
+    """Both areas, case by case, up to the last round that both have."""
+    end = np.minimum(last_value(own), last_value(floor))
+    return area_until(own, end), area_until(floor, end)
 
 
 def _excess(own: Floats, floor: Floats, sources: Ints, bootstrap: Bootstrap) -> dict[str, object]:
@@ -53,5 +63,5 @@ def _excess(own: Floats, floor: Floats, sources: Ints, bootstrap: Bootstrap) -> 
     auc, floor_auc, excess = band.estimate
     return {
         **{"auc": auc, "floor_auc": floor_auc, "excess": excess, "low": band.low[2], "high": band.high[2]},
-        **{"n_cases": int(both.sum()), "n_sources": int((counts[:, 2] > 0).sum())},
+        **{"n_cases": int(both.sum()), "n_sources": int((counts[:, 2] > 0).sum()), "n_missing": int((~both).sum())},
     }

@@ -100,9 +100,9 @@ def half_life_text(middle: Median, followed: int) -> str:
     return f"> {followed}" if followed else "not measured"
 
 
-def half_life_table(data: Trajectories, found: list[Level], confidence: float) -> pl.DataFrame:
-    """The frame `half_life`."""
-    return table("half_life", list(_half_lives(data, found, confidence)))
+def half_life_table(data: Trajectories, found: list[Level], *, in_use: Passing, confidence: float) -> pl.DataFrame:
+    """The frame `half_life`: every level, and `usable`."""
+    return table("half_life", list(_half_lives(data, found, in_use, confidence)))
 
 
 def case_table(data: Trajectories, found: list[Level]) -> pl.DataFrame:
@@ -141,21 +141,34 @@ def fit(data: Trajectories, cases: Passing, rows: Mask, *, confidence: float) ->
     return kaplan_meier(cases.rounds[rows], cases.passed[rows], clusters=data.source[rows], confidence=confidence)
 
 
-def _half_lives(data: Trajectories, found: list[Level], confidence: float) -> Iterator[dict[str, object]]:
+def _half_lives(
+    data: Trajectories, found: list[Level], in_use: Passing, confidence: float
+) -> Iterator[dict[str, object]]:
     for editor, group, rows in _cells(data):
         for level in found:
-            curve = fit(data, level.cases, rows, confidence=confidence)
-            middle = median(curve)
-            mean, followed = restricted_mean(curve)
             unseen = int((last_value(data.values[level.metric][rows]) == 0).sum())
             yield {
                 **{"editor": editor, "metric": level.metric, "level": level.name, "threshold": level.threshold},
-                **{"group": group, "median": middle.value, "low": middle.low, "high": middle.high},
-                **{"text": half_life_text(middle, followed), "restricted_mean": mean if followed else None},
-                **{"rounds": followed, "n_cases": int(rows.sum()), "n_events": int(curve.events.sum())},
-                **{"n_censored": int(curve.censored.sum()), "n_sources": int(np.unique(data.source[rows]).size)},
-                "n_missing": unseen,
+                **{"group": group, **_estimate(data, level.cases, rows, confidence), "n_missing": unseen},
             }
+        unseen = int((in_use.rounds[rows] == 0).sum())
+        yield {
+            **{"editor": editor, "metric": "usable", "level": None, "threshold": None},
+            **{"group": group, **_estimate(data, in_use, rows, confidence), "n_missing": unseen},
+        }
+
+
+def _estimate(data: Trajectories, cases: Passing, rows: Mask, confidence: float) -> dict[str, object]:
+    """Median and restricted mean of some of the cases, with their counts."""
+    curve = fit(data, cases, rows, confidence=confidence)
+    middle = median(curve)
+    mean, followed = restricted_mean(curve)
+    return {
+        **{"median": middle.value, "low": middle.low, "high": middle.high, "text": half_life_text(middle, followed)},
+        **{"restricted_mean": mean if followed else None, "rounds": followed, "n_cases": int(rows.sum())},
+        **{"n_events": int(curve.events.sum()), "n_censored": int(curve.censored.sum())},
+        "n_sources": int(np.unique(data.source[rows]).size),
+    }
 
 
 def _cells(data: Trajectories) -> Iterator[tuple[str, str, Mask]]:
@@ -168,8 +181,8 @@ def _cells(data: Trajectories) -> Iterator[tuple[str, str, Mask]]:
 
 def _interpolated(values: Floats, first: int, threshold: float) -> float:
     """Where the straight line from the last value before `first` crosses the level; NaN if that value is not finite."""
-    before = np.flatnonzero(np.isfinite(values[:first]))
-    if not before.size or not np.isfinite(values[first]):
+    before = np.flatnonzero(~np.isnan(values[:first]))
+    if not before.size or not np.isfinite(values[[before[-1], first]]).all():
         return float("nan")
     start = int(before[-1])
     share = (values[start] - threshold) / (values[start] - values[first])

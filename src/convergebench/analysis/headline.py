@@ -131,6 +131,26 @@ def left_out_sentence(chains: pl.DataFrame) -> str | None:
     return f"{unfinished} of {counted(chains.height, 'chain')} did not finish and {verb} left out of the ranking."
 
 
+def unmeasured_sentence(ranking: pl.DataFrame, *, score: tuple[str, ...]) -> str | None:
+    """Which editors finished chains that the score cannot measure: what is left out is not what went well."""
+    rows = ranking.filter(pl.col("n_missing") > 0).to_dicts()
+    if not rows or not score:
+        return None
+    parts = [f"{row['n_missing']} of {counted(row['n_finished'], 'finished chain')} of {row['editor']}" for row in rows]
+    total = sum(row["n_missing"] for row in rows)
+    verb, these = ("lacks", "is") if total == 1 else ("lack", "are")
+    return f"{listed(parts)} {verb} a value of {' or '.join(score)} and {these} left out of the ranking for all."
+
+
+def shortened_sentence(data: Trajectories, held: Contest) -> str | None:
+    """How many ranked chains went on after another editor's recording of the case had ended."""
+    longer = int((held.common & (data.reached > held.until)).sum())
+    if not longer:
+        return None
+    verb = "is" if longer == 1 else "are"
+    return f"{counted(longer, 'chain')} of the ranking {verb} scored only as far as all editors went with the case."
+
+
 def simulated_sentence(editors: tuple[str, ...], simulated: frozenset[str]) -> str | None:
     """Says which editors only pretend, above all when they stand beside real ones."""
     pretend = [editor for editor in editors if editor in simulated]

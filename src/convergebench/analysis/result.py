@@ -93,9 +93,9 @@ class Analysis:
     ranking: pl.DataFrame
     """rank, editor, simulated, score, low, high, quality, semantic, half_life (text: `6` or `> 10`), half_life_median,
     half_life_low, half_life_high, restricted_mean, verdict (the commonest), n_cases, n_sources, n_left_out, n_missing
-    (finished, but a metric of the score has no value), usable (text, like half_life), n_finished, and the two
-    dimensions by themselves: quality_rank, quality_low, quality_high, semantic_rank, semantic_low, semantic_high.
-    On the cases that every ranked editor finished."""
+    (finished, but a metric of the score lacks a value), usable (text, like half_life, but over all of the
+    editor's cases), n_finished, and the two dimensions by themselves: quality_rank, quality_low, quality_high,
+    semantic_rank, semantic_low, semantic_high. On the cases that every ranked editor finished."""
     pairwise: pl.DataFrame
     """better, worse, difference, low, high, p, p_holm, significant, n_cases, n_sources, exact (combined score)."""
     curves: pl.DataFrame
@@ -105,7 +105,8 @@ class Analysis:
     """editor, metric, group, auc, low, high, n_cases, n_sources, n_missing, n_short (chains that ended early)."""
     half_life: pl.DataFrame
     """editor, metric, level (name), threshold, group, median (None: not reached), low, high, text, restricted_mean,
-    rounds (followed so far), n_cases, n_events, n_censored, n_sources, n_missing (cases without any value)."""
+    rounds (followed so far), n_cases, n_events, n_censored, n_sources, n_missing (cases without any value). The metric
+    `usable` has no level: rounds until past the headline level, refused, failed or stopped."""
     half_life_cases: pl.DataFrame
     """editor, case, metric, level, threshold, rounds (first round passed, or last seen), exact (interpolated),
     passed."""
@@ -114,7 +115,7 @@ class Analysis:
     censored."""
     shapes: pl.DataFrame
     """editor, group, shape (linear, root, saturating, accelerating), aicc, weight, parameters (text), best (bool),
-    verdict (the best shape's name, `undecided`, or `flat` without drift), n_rounds, n_cases, n_sources."""
+    verdict (the best shape's name, `undecided`, or `flat` without drift), n_rounds, n_cases, n_sources, n_missing."""
     contraction: pl.DataFrame
     """Per chain: editor, case, source, kind, pair, category, verdict (returns, settles, cycles, diverges, drifts,
     unknown), q, q_low, q_high, period, floor, drift, first_displacement, last_displacement, efficiency, prior_bound,
@@ -129,7 +130,7 @@ class Analysis:
     worst: pl.DataFrame
     """editor, case, source, kind, pair, category, auc, last, rounds, half_life (text), verdict: worst first."""
     floors: pl.DataFrame
-    """editor, floor (editor), metric, auc, floor_auc, excess (loss beyond the floor's), low, high, n_cases,
-    n_sources."""
+    """editor, floor (editor), metric, auc, floor_auc (both over the rounds that both have), excess (loss beyond the
+    floor's), low, high, n_cases, n_sources, n_missing."""
     outcomes: pl.DataFrame
     """editor, status, chains, steps, dollars, seconds."""

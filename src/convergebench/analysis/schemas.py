@@ -60,7 +60,7 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     },
     "shapes": {
         **{"editor": T, "group": T, "shape": T, "aicc": F, "weight": F, "parameters": T, "best": B, "verdict": T},
-        **{"n_rounds": N, "n_cases": N, "n_sources": N},
+        **{"n_rounds": N, **COUNTS},
     },
     "contraction": {
         **CHAIN,
@@ -76,7 +76,7 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "worst": {**CHAIN, "auc": F, "last": F, "rounds": N, "half_life": T, "verdict": T},
     "floors": {
         **{"editor": T, "floor": T, "metric": T, "auc": F, "floor_auc": F, "excess": F, **INTERVAL},
-        **{"n_cases": N, "n_sources": N},
+        **COUNTS,
     },
     "outcomes": {"editor": T, "status": T, "chains": N, "steps": N, "dollars": F, "seconds": F},
 }

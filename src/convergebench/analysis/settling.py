@@ -30,7 +30,8 @@ def contraction_table(data: Trajectories, settings: AnalysisSettings, *, determi
     for chain, path, (floor, origin) in zip(
         data.chains.select(*CHAIN).iter_rows(named=True), _paths(data, settings), floors, strict=True
     ):
-        rows.append({**chain, **asdict(reader.read(path, floor)), "floor_from": origin})
+        seen = reader.read(path, floor, rounding=settings.floor)
+        rows.append({**chain, **asdict(seen), "floor_from": origin})
     return table("contraction", rows)
 
 

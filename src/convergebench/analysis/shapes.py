@@ -99,7 +99,7 @@ def _rows(data: Trajectories, distance: str) -> Iterator[dict[str, object]]:
                     **{"editor": editor, "group": group.name, "shape": fit.shape, "aicc": fit.aicc, "weight": weight},
                     **{"parameters": fit.parameters, "best": fit.shape == choice.best, "verdict": choice.verdict},
                     **{"n_rounds": int(known.sum()), "n_cases": int(there.sum())},
-                    "n_sources": int(np.unique(data.source[rows][there]).size),
+                    **{"n_sources": int(np.unique(data.source[rows][there]).size), "n_missing": int((~there).sum())},
                 }
 
 

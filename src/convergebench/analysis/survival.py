@@ -37,11 +37,9 @@ class Median(NamedTuple):
     high: int | None
 
 
-def kaplan_meier(
-    times: Ints, events: Mask, *, clusters: Ints | None = None, horizon: int | None = None, confidence: float = 0.95
-) -> Survival:
+def kaplan_meier(times: Ints, events: Mask, *, clusters: Ints | None = None, confidence: float = 0.95) -> Survival:
     """The curve of cases with an event (`events`) or last seen without one at whole rounds `times`."""
-    end = int(times.max(initial=0)) if horizon is None else horizon
+    end = int(times.max(initial=0))
     rounds = np.arange(end + 1)
     died = (times[:, None] == rounds) & events[:, None]
     risk = times[:, None] >= rounds
@@ -72,11 +70,7 @@ def median(curve: Survival) -> Median:
 
 def restricted_mean(curve: Survival) -> tuple[float, int]:
     """Mean number of rounds up to the last round with a case at risk, and that round: the area under the steps."""
-    followed = np.flatnonzero(curve.at_risk)
-    end = int(followed[-1]) if followed.size else 0
-    if end < curve.survival.size - 1 and curve.survival[end] == 0:
-        end = curve.survival.size - 1  # all are lost: the curve is known to be 0 from here on
-    return float(curve.survival[:end].sum()), end
+    return float(curve.survival[:-1].sum()), curve.survival.size - 1
 
 
 def _first_at_half(values: Floats) -> int | None:

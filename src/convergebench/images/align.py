@@ -1,7 +1,8 @@
 """Bringing a subject and its reference to one size, in a way that has a name.
 
 `strict`: sizes must be equal. `fit`: the subject is resampled to the reference's size. `crop-aware`: scale and shift
-are estimated and both are cut to the area they have in common. The choice is part of every measurement's key.
+are estimated and both are cut to the area they have in common; a small rotation is not, and counts as loss. The choice
+is part of every measurement's key.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ After Oliva, Torralba: Modeling the shape of the scene (2001). The descriptor lo
 part of its definition): the energy of 4 scales × 6 orientations of log-Gabor filters in a 4×4 grid of cells, and
 lightness and colour in an 8×8 grid. Each part is centred, so that unrelated pictures come out near 0 and not near 1
 (12 photographs: −0.2 to 0.54, median 0.12; mild JPEG, noise or blur of one: above 0.98). It knows where edges, textures
-and colours are. It does not know what a thing is called.
+and colours are. It does not know what a thing is called, and it forgives what leaves the layout in place, however
+much it harms the picture: a portrait of 512 pixels keeps 0.96 at half its contrast, 0.99 under a blur of σ 8 and under
+noise of σ 80. Such damage is what the quality metrics are for.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def gist(item: Item) -> float:
     if item.reference is None:
         raise Unmeasurable("no-reference", "there is no image to compare with")
     x, y = descriptor(item.subject), descriptor(item.reference)
-    return float(x @ y)
+    # the cosine of unit vectors; written so, equal images have 1 to the last digit and no value is above it
+    return 1 - float(np.square(x - y).sum()) / 2
 
 
 def descriptor(frame: Frame) -> NDArray[np.float64]:

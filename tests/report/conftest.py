@@ -12,8 +12,8 @@ from tests.report.synthetic import make_run
 
 @pytest.fixture(scope="session")
 def given(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
-    """Four simulated editors, three sources, five rounds; one chain refused, one value missing."""
-    return make_run(tmp_path_factory.mktemp("run"))
+    """Four simulated editors, four sources, five rounds; one chain refused, one value of each editor missing."""
+    return make_run(tmp_path_factory.mktemp("run"), sources=4)
 
 
 @pytest.fixture(scope="session")

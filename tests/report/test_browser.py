@@ -131,7 +131,7 @@ def test_the_chain_list_loads_on_demand_and_filters(browser: Any, report: Path) 
     assert not browser.execute_script("return CB.listed")
     browser.execute_script("document.getElementById('chains').scrollIntoView()")
     rows = "return [...document.querySelectorAll('#chain-table tbody tr')].map(r => r.innerText)"
-    until(lambda: len(browser.execute_script(rows)) == 12)
+    until(lambda: len(browser.execute_script(rows)) == 16)
     assert "sim-noise" in browser.execute_script(rows)[0]  # worst first
     cell = "document.querySelector('#breakdown th[data-filter*=geometry]').cellIndex"
     browser.execute_script(f"document.querySelector('#breakdown table.heat tbody tr').cells[{cell}].firstChild.click()")
@@ -150,6 +150,23 @@ def test_arrow_keys_walk_through_the_chain(browser: Any, report: Path) -> None:
     press(browser, "End")
     assert ready(browser).split(":")[1] == "10"
     assert errors(browser) == []
+
+
+def test_only_the_end_of_a_round_is_named_after_it(browser: Any, report: Path) -> None:
+    open_viewer(browser, report, f"c={NOISE}&s=0")
+    film = browser.execute_script("return [...document.querySelectorAll('#film button')].map(b => b.innerText.trim())")
+    assert film[:5] == ["source", "1", "2 · n=1", "3", "4 · n=2"]
+
+
+def test_a_report_moved_without_its_run_shows_thumbnails_and_says_so(
+    browser: Any, report: Path, tmp_path: Path
+) -> None:
+    moved = Path(shutil.copytree(report, tmp_path / "elsewhere" / "report"))
+    open_viewer(browser, moved, f"c={NOISE}&s=2")
+    until(lambda: browser.execute_script("return document.querySelectorAll('#moved').length") == 1)
+    shown = "return [...document.querySelectorAll('#stage img')].map(i => i.complete && i.naturalWidth)"
+    assert until(lambda: all(browser.execute_script(shown)))
+    assert all("ERR_FILE_NOT_FOUND" in line and "/images/" in line for line in errors(browser))
 
 
 def test_a_missing_value_says_why(browser: Any, report: Path) -> None:

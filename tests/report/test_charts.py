@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -12,7 +13,7 @@ from convergebench.report.charts.curves import CurveChart, draw_curves
 from convergebench.report.charts.labels import spread
 from convergebench.report.charts.ranking import Dot, draw_ranking
 from convergebench.report.charts.scale import Scale, tick_text, ticks, whole_ticks
-from convergebench.report.charts.series import Point, Series, thin
+from convergebench.report.charts.series import Point, Series, endless_names, thin
 from convergebench.report.charts.survival import Stair, Staircase, draw_survival
 from convergebench.report.charts.svg import NARROW, WIDE, element, path
 from convergebench.report.palette import DARK, LIGHT, styles
@@ -144,3 +145,28 @@ def test_lines_stand_out_from_the_ground(colours: tuple[str, ...], ground: str) 
     for colour in colours:
         light, dark = sorted([_luminance(colour), _luminance(ground)], reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 3.0, colour
+
+
+def test_after_eight_colours_an_editors_dot_becomes_a_ring() -> None:
+    style = styles([f"e{n}" for n in range(12)])
+    assert style["e0"].variable == style["e8"].variable
+    assert style["e0"].swatch != style["e8"].swatch
+    assert style["e0"].dot != style["e8"].dot
+
+
+def test_the_survival_axis_reaches_the_last_round_although_all_have_passed_before() -> None:
+    stairs = (Stair(0, 1.0, 1.0, 1.0, 9, 0), Stair(1, 0.0, 0.0, 0.0, 9, 0))
+    case = Staircase("a", styles(["a"])["a"], stairs)
+    marked = draw_survival([case], WIDE, title="t", label="l", rounds=3)
+    assert ">3</text>" in marked
+
+
+def test_editors_that_are_always_infinite_are_named() -> None:
+    rows = [
+        {"editor": editor, "round": n, "mean": mean}
+        for editor, mean in (("perfect", math.inf), ("worn", 30.0))
+        for n in (1, 2)
+    ]
+    assert endless_names(rows) == ["perfect"]
+    chart = CurveChart([_series("worn", [None, 30.0, 28.0])], "psnr", "label", endless=["perfect"])
+    assert "in every round: perfect" in draw_curves(chart, WIDE)

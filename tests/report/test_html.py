@@ -12,8 +12,12 @@ import pytest
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
 from convergebench.report.chains import chain_key, script
+from convergebench.report.hero import choose_hero, round_ends
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
+from convergebench.report.sections.breakdown import breakdown_section, diagnostics_section
+from convergebench.report.sections.page import open_page
+from convergebench.report.tables import write_tables
 from tests.report.synthetic import FACTS, make_run
 
 
@@ -23,7 +27,9 @@ def page(report: Path) -> str:
 
 
 def test_the_page_opens_with_the_finding(page: str, given: ReportInput) -> None:
-    assert f"<h1>{given.analysis.headline[0]}</h1>" in page
+    (headline,) = re.findall("<h1>(.*?)</h1>", page)
+    assert re.sub("<[^>]+>", "", headline) == given.analysis.headline[0]
+    assert '<span class="whole">sim-noise</span>' in headline
 
 
 def test_the_sections_come_from_finding_to_provenance(page: str) -> None:
@@ -71,7 +77,7 @@ def test_tags_are_balanced(page: str) -> None:
 
 
 def test_honesty_marks_are_on_the_page(page: str) -> None:
-    for words in ("4 editors simulated", "n missing: 4", "censored", "aligned: strict", "1 case left out"):
+    for words in ("4 editors simulated", "4 values missing", "censored", "aligned: strict", "2 cases left out"):
         assert words in page
 
 
@@ -203,3 +209,70 @@ def test_the_page_stays_light_whatever_the_size(given: ReportInput, tmp_path: Pa
     big = replace(given, analysis=heavy, manifest=manifest, chains=chains, steps=given.steps.clear())
     size = write_report(big, tmp_path).stat().st_size
     assert 100_000 < size < 600_000
+
+
+def _curve_heights(chart: str) -> set[str]:
+    (line,) = re.findall(r'<path d="([^"]+)"[^>]*class="curve"', chart)
+    return {point.split()[1] for point in re.split("[ML]", line)[1:]}
+
+
+def test_diagnostics_follow_the_ends_of_round_trips_and_not_the_edits_between(given: ReportInput) -> None:
+    lying, upright = 240.0, 320.0
+    rows = [
+        {"editor": "sim-blur", "metric": "sharpness", "step": step, "mean": lying if step % 2 else upright}
+        for step in range(1, 11)
+    ]
+    diagnostics = pl.DataFrame(rows, schema_overrides={"step": pl.Int64}).with_columns(n_cases=3, n_missing=0)
+    turned = replace(given, analysis=replace(given.analysis, diagnostics=diagnostics))
+    (panel,) = diagnostics_section(open_page(turned))
+    assert len(_curve_heights(panel["chart"])) == 1
+    assert "5 round trips" in panel["chart"]
+
+
+def test_a_nested_round_ends_with_its_last_undoing() -> None:
+    legs = ("source", "forward", "forward", "backward", "backward", "forward")
+    steps = [
+        {"index": index, "round": (index + 3) // 4, "leg": leg, "image": f"{index}.png"}
+        for index, leg in enumerate(legs)
+    ]
+    assert {n: step["index"] for n, step in round_ends(steps, 1).items()} == {0: 0, 1: 4}
+
+
+def test_one_editor_alone_is_not_ranked(tmp_path: Path) -> None:
+    text = write_report(make_run(tmp_path, editors=("only-one",), rounds=2), tmp_path / "report").read_text()
+    assert "<h2>Score</h2>" in text
+    assert "that it finished with all values" in text
+    assert "One editor alone has no rank" in text
+
+
+def test_a_badge_says_what_is_missing_and_why(page: str) -> None:
+    assert "<b>gist</b>: 4 values missing: size" in page
+
+
+def test_blue_means_the_same_loss_in_every_table(given: ReportInput) -> None:
+    section = breakdown_section(open_page(given))
+    assert {(table["low"], table["high"]) for table in section["tables"]} == {("≤ 0.5", "1.0")}
+    assert all(cell["shade"] == 0 for cell in section["tables"][0]["rows"][0]["cells"])
+
+
+def test_the_page_links_to_the_files_beside_it(tmp_path: Path) -> None:
+    given = make_run(tmp_path, rounds=2, sources=1)
+    write_tables(given, tmp_path / "tables")
+    text = write_report(given, tmp_path / "report").read_text()
+    assert 'href="../tables/"' in text
+    assert "figures as PNG" not in text
+
+
+def test_without_a_common_case_the_pictures_of_one_editor_are_shown(given: ReportInput) -> None:
+    first, *_, last = (row["editor"] for row in given.ranked)
+    apart = [
+        frame.filter(~pl.col("editor").is_in([last]) | (pl.col("kind") == "scene")).filter(
+            ~pl.col("editor").is_in([first]) | (pl.col("kind") == "face")
+        )
+        for frame in (given.chains, given.steps)
+    ]
+    hero = choose_hero(replace(given, chains=apart[0], steps=apart[1]))
+    assert hero is not None
+    assert [(strip.editor, strip.place) for strip in hero.strips] == [
+        (first, "shown alone: no case in common with the others")
+    ]

@@ -13,11 +13,16 @@ from rich.console import Console
 
 import convergebench.report as room
 from convergebench.report import print_ranking, ranking_json, write_latex, write_plots, write_tables
+from convergebench.report.files import make_whole, write_whole
 from convergebench.report.input import ReportInput
-from convergebench.report.latex import escape
+from convergebench.report.latex import escape, pairwise_latex
 from convergebench.report.made import provenance, toml_text
+from convergebench.report.missing import missing_text
+from convergebench.report.sections.page import open_page
+from convergebench.report.sections.ranking import ranking_section
 from convergebench.report.terminal import sparkline
 from convergebench.report.wording import count, interval, middle, number, p_value, rounds_interval, short
+from tests.report.synthetic import make_run
 
 
 def test_the_room_says_what_it_offers() -> None:
@@ -119,7 +124,7 @@ def test_the_terminal_speaks_ascii_where_it_must(given: ReportInput) -> None:
 
 def test_the_terminal_says_what_to_mind(given: ReportInput) -> None:
     text = _printed(given)
-    for words in ("* simulated", "censored", "4 values missing", "1 left out"):
+    for words in ("* simulated", "censored", "4 values missing", "2 left out"):
         assert words in text
 
 
@@ -171,3 +176,54 @@ def test_the_study_reads_as_toml() -> None:
 
 def test_what_the_manifest_does_not_say_is_said_to_be_missing() -> None:
     assert ("seed", "not recorded") in provenance({}, analysis_version=1)
+
+
+def test_a_failed_write_keeps_the_file_before_and_leaves_no_litter(tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    write_whole(page, "the page before")
+
+    def killed(part: Path) -> None:
+        part.write_text("half of a pa")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_whole(page, killed)
+    assert page.read_text() == "the page before"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_missing_values_come_with_their_reasons() -> None:
+    def frame(*statuses: str) -> pl.DataFrame:
+        return pl.DataFrame({"status": list(statuses), "value": [1.0 if s == "ok" else None for s in statuses]})
+
+    assert missing_text(frame("ok", "ok")) == ""
+    assert missing_text(frame("ok", "size")) == "1 value missing: size"
+    assert missing_text(frame("size", "unaligned", "size")) == "3 values missing: 2 size, 1 unaligned"
+
+
+def test_the_terminal_says_why_there_is_no_interval(tmp_path: Path) -> None:
+    text = _printed(make_run(tmp_path, editors=("sim-blur", "sim-noise"), sources=1, rounds=3, size=48))
+    assert "one source" in text
+
+
+def test_simulated_editors_beside_real_ones_are_said_to_be_so(given: ReportInput) -> None:
+    ranking = given.analysis.ranking.with_columns(simulated=pl.col("editor") != "sim-blur")
+    text = " ".join(_printed(replace(given, analysis=replace(given.analysis, ranking=ranking))).split())
+    assert "beside real ones for reference only" in text
+    assert "beside real ones" not in " ".join(_printed(given).split())
+
+
+def test_editors_without_a_case_in_common_have_no_score_and_are_told_why(given: ReportInput) -> None:
+    apart = given.analysis.ranking.with_columns(
+        rank=pl.lit(None, pl.Int64), score=pl.lit(None, pl.Float64), low=pl.lit(None, pl.Float64), n_cases=0
+    )
+    alone = replace(given, analysis=replace(given.analysis, ranking=apart))
+    assert "No score: no case in common with the others." in _printed(alone)
+    assert ranking_section(open_page(alone))["chart"] is None
+
+
+def test_a_tiny_p_is_not_printed_as_zero(given: ReportInput) -> None:
+    sure = given.analysis.pairwise.with_columns(p=pl.lit(0.0001), p_holm=pl.lit(0.0004))
+    text = pairwise_latex(replace(given, analysis=replace(given.analysis, pairwise=sure)))
+    assert r"\textless{} 0.001" in text
+    assert "0.000" not in text

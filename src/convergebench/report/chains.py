@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from convergebench.report.files import write_whole
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.wording import better
 
@@ -83,11 +84,11 @@ def write_chains(given: ReportInput, out: Path, thumbs: Mapping[str, str]) -> in
             "steps": [_step(row, thumbs) for row in walked],
             "metrics": _metrics(given, measured.get(key, [])),
         }
-        (folder / f"{name}.js").write_text(script("chain", name, data))
+        write_whole(folder / f"{name}.js", script("chain", name, data))
         maps = [_data_uri(out, thumbs.get(row["image"] or "")) for row in walked]
-        (folder / f"{name}-maps.js").write_text(script("maps", name, maps))
+        write_whole(folder / f"{name}-maps.js", script("maps", name, maps))
         listed.append(_listed(name, chain, {**settled, **extras.get(key, {})}, walked, thumbs))
-    (folder / "list.js").write_text(script("list", LISTED.split(), listed))
+    write_whole(folder / "list.js", script("list", LISTED.split(), listed))
     return len(listed)
 
 

@@ -91,7 +91,11 @@ TERMS: tuple[tuple[str, str, str], ...] = (
         "significant",
         "Sign-flip permutation over source images, corrected for the number of pairs by Holm's method, below 0.05.",
     ),
-    ("left-out", "left out", "Cases that not every ranked editor finished. The ranking compares like with like."),
+    (
+        "left-out",
+        "left out",
+        "Cases that not every ranked editor finished with all values. The ranking compares like with like.",
+    ),
     ("missing", "missing", "A value that could not be measured. It is None with a reason, never zero."),
     ("simulated", "simulated", "An editor that only pretends: known damage, to test the method. Not a model."),
     ("floor", "floor", "What the codec, a resize or an autoencoder alone would lose under the same protocol."),

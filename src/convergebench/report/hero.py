@@ -43,15 +43,10 @@ class Hero:
     why: str
 
 
-def closing_steps(steps: Sequence[Row], whole: int) -> dict[int, Row]:
-    """Round → the step that ends it (0 is the source), for the rounds that were finished."""
-    legs = {row["leg"] for row in steps}
-    closing = "backward" if "backward" in legs else "forward"
-    found: dict[int, Row] = {}
-    for row in sorted(steps, key=lambda row: int(row["index"])):
-        if row["image"] and (row["leg"] == "source" or (row["leg"] == closing and row["round"] <= whole)):
-            found[0 if row["leg"] == "source" else row["round"]] = row
-    return found
+def round_ends(steps: Sequence[Row], whole: int) -> dict[int, Row]:
+    """Round → the last step of it (0 is the source), for the rounds that were finished."""
+    walked = sorted(steps, key=lambda row: int(row["index"]))
+    return {row["round"]: row for row in walked if row["image"] and row["round"] <= whole}
 
 
 def shown_rounds(last: int) -> list[int]:
@@ -65,7 +60,11 @@ def choose_hero(given: ReportInput) -> Hero | None:
     named = [row["editor"] for row in given.ranked] or [e for e in given.editors if e not in given.not_run]
     pair = list(dict.fromkeys([named[0], named[-1]])) if named else []
     chains = {(row["editor"], row["case"]): row for row in given.chains.iter_rows(named=True)}
+    alone = "the only editor"
     case = _typical(given, pair)
+    if case is None and len(pair) > 1:
+        pair, alone = pair[:1], "shown alone: no case in common with the others"
+        case = _typical(given, pair)
     if case is None:
         return None
     values = _values(given, case)
@@ -73,13 +72,13 @@ def choose_hero(given: ReportInput) -> Hero | None:
     for place, editor in enumerate(pair):
         chain = chains[editor, case]
         steps = given.steps.filter(pl.col("editor") == editor, pl.col("case") == case).to_dicts()
-        closing = closing_steps(steps, chain["rounds"])
+        closing = round_ends(steps, chain["rounds"])
         frames = tuple(
             Frame(n, closing[n]["image"], values.get((editor, n)), viewer_link(editor, case, closing[n]["index"]))
             for n in shown_rounds(chain["planned"])
             if n in closing
         )
-        name = "the only editor" if len(pair) == 1 else "ranked first" if place == 0 else "ranked last"
+        name = alone if len(pair) == 1 else "ranked first" if place == 0 else "ranked last"
         ended = "" if chain["rounds"] >= chain["planned"] else f"ended after {chain['rounds']}: {chain['status']}"
         strips.append(Strip(editor, name, frames, ended))
     first = chains[pair[0], case]

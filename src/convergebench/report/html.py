@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from convergebench.report.chains import script, viewer_link, write_chains
+from convergebench.report.chains import metric_order, script, viewer_link, write_chains
+from convergebench.report.files import write_whole
 from convergebench.report.glossary import glossary
 from convergebench.report.hero import Hero, choose_hero
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.made import alignment, provenance, toml_text
+from convergebench.report.missing import missing_text
 from convergebench.report.palette import DARK, INFERNO, LIGHT, css_variables
 from convergebench.report.sections.breakdown import adherence_section, breakdown_section, diagnostics_section
 from convergebench.report.sections.cases import cost_section, worst_section
@@ -29,10 +34,15 @@ MOST_SPEC = 40_000
 """Characters of the study's text shown in the page; longer ones are in the manifest."""
 
 
+LONGEST_WHOLE = 20
+"""Characters of a name that a headline on a phone still has room for on one line."""
+
+
 def write_report(given: ReportInput, out: Path) -> Path:
     """Write the report into the folder `out` and give the path of its `index.html`.
 
-    Images stay where they are under `given.run` and are linked relatively; thumbnails already there are kept.
+    Images stay where they are under `given.run` and are linked relatively; thumbnails already there are kept. The
+    page itself comes last, so a killed report leaves none or the one before.
     """
     out.mkdir(parents=True, exist_ok=True)
     page = open_page(given)
@@ -43,17 +53,15 @@ def write_report(given: ReportInput, out: Path) -> Path:
     pictures = maker.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
     templates = _environment()
     context = _shared(given, page)
-    (out / "viewer.html").write_text(
-        templates.get_template("viewer.html").render(**context, inferno=_channels()), encoding="utf-8"
-    )
+    write_whole(out / "viewer.html", templates.get_template("viewer.html").render(**context, inferno=_channels()))
     index = out / "index.html"
-    context |= _sections(page, thumbs)
+    context |= _sections(page, thumbs, out)
     for group, template in (("curves", "curve_panel.html"), ("survival", "survival_panel.html")):
         context[group] = _panels(templates, template, context, out)
     filled = templates.get_template("index.html").render(
         **context, hero=hero, pictures=_shown(hero, pictures), chains=chains
     )
-    index.write_text(filled, encoding="utf-8")
+    write_whole(index, filled)
     return index
 
 
@@ -67,7 +75,7 @@ def _panels(templates: Environment, template: str, context: Mapping[str, Any], o
         html = templates.get_template(template).render(**context, panel=panel)
         if place > 1:
             name = f"{prefix}-{place}"
-            (folder / f"{name}.js").write_text(script("panel", name, html), encoding="utf-8")
+            write_whole(folder / f"{name}.js", script("panel", name, html))
         shown.append({"name": panel["name"], "html": Markup(html) if place == 1 else ""})
     return shown
 
@@ -80,13 +88,24 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset)
+    found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset, unbroken=_unbroken)
     return found
 
 
 def _asset(name: str) -> Markup:
     """One of our own style sheets or scripts, to be set into the page as it is."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def _unbroken(sentence: str, names: Iterable[str]) -> Markup:
+    """The sentence with short names kept on one line; a hyphen in a name is no place to break a headline."""
+    short = sorted((name for name in names if "-" in name and len(name) <= LONGEST_WHOLE), key=len, reverse=True)
+    if not short:
+        return escape(sentence)
+    parts = re.split("(" + "|".join(re.escape(name) for name in short) + ")", sentence)
+    return Markup("").join(
+        Markup('<span class="whole">{}</span>').format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
 
 
 def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
@@ -107,15 +126,19 @@ def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
         "dark": Markup(css_variables(DARK)),
         "metric": given.headline_metric,
         "align": alignment(given.manifest),
+        "swatches": {editor: style.swatch for editor, style in page.style.items()},
         "palette": {editor: style.variable for editor, style in page.style.items()},
     }
 
 
-def _sections(page: Page, thumbs: Mapping[str, str]) -> dict[str, Any]:
+def _sections(page: Page, thumbs: Mapping[str, str], out: Path) -> dict[str, Any]:
     given = page.given
     measured = given.measurements
-    missing = int(measured["value"].null_count()) if measured.height else 0
-    why = measured.filter(measured["value"].is_null())["status"].value_counts(sort=True).rows() if missing else []
+    measured_not = measured.filter(measured["value"].is_null()) if measured.height else measured
+    by_metric = [
+        (metric, missing_text(measured_not.filter(metric=metric)))
+        for metric in metric_order(given, measured_not["metric"].unique().to_list() if measured_not.height else [])
+    ]
     spec = toml_text(given.manifest.get("spec") or {})
     return {
         "order": page.order,
@@ -130,15 +153,27 @@ def _sections(page: Page, thumbs: Mapping[str, str]) -> dict[str, Any]:
         "worst": worst_section(page, thumbs),
         "cost": cost_section(page),
         "floors": given.analysis.floors.to_dicts()[:60],
-        "missing": missing,
-        "missing_why": why,
+        "missing": measured_not.height,
+        "missing_why": by_metric,
         "images": given.steps.height,
         "restricted": [n for n, f in given.facts.items() if "noncommercial" in f.licence.lower().replace("-", "")],
         "terms": glossary(given.analysis.settings),
         "settings": given.analysis.settings,
         "spec": spec[:MOST_SPEC] + ("\n# … the rest is in manifest.json" if len(spec) > MOST_SPEC else ""),
+        "files": _files(given, out),
         "made": provenance(given.manifest, analysis_version=given.analysis.version),
     }
+
+
+def _files(given: ReportInput, out: Path) -> list[tuple[str, str]]:
+    """(what, link) of the folders beside the page that hold the same findings as files."""
+    known = (
+        ("tables as CSV, Parquet and LaTeX", given.run / "tables"),
+        ("figures as PNG, SVG and PDF", out / "plots"),
+    )
+    return [
+        (what, quote(Path(os.path.relpath(folder, out)).as_posix()) + "/") for what, folder in known if folder.is_dir()
+    ]
 
 
 def _shown(hero: Hero | None, pictures: Mapping[str, str]) -> dict[str, str]:

@@ -59,6 +59,15 @@ class ReportInput:
         return self.analysis.settings.headline
 
 
+def closing_steps(given: ReportInput) -> pl.DataFrame:
+    """editor, case, round, index of the step that ends each whole round trip; only there has everything been undone."""
+    whole = given.chains.select("editor", "case", pl.col("rounds").alias("whole"))
+    done = given.steps.join(whole, on=["editor", "case"]).filter(
+        pl.col("index") > 0, pl.col("round") <= pl.col("whole")
+    )
+    return done.group_by("editor", "case", "round").agg(pl.col("index").max())
+
+
 def rows(frame: pl.DataFrame, **equal: object) -> list[Row]:
     """The rows of a frame whose columns equal these values; none if the frame is empty."""
     if frame.height == 0:

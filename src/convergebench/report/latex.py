@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from convergebench.report.files import write_whole
 from convergebench.report.input import ReportInput, Row, rows
-from convergebench.report.wording import group_name, interval, number, rounds_interval
+from convergebench.report.wording import group_name, interval, number, p_value, rounds_interval
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -47,7 +48,7 @@ def write_latex(given: ReportInput, out_dir: Path) -> list[Path]:
         "breakdown": breakdown_latex(given),
     }
     for name, content in made.items():
-        (out_dir / f"{name}.tex").write_text(content, encoding="utf-8")
+        write_whole(out_dir / f"{name}.tex", content)
     return [out_dir / f"{name}.tex" for name in made]
 
 
@@ -140,8 +141,8 @@ def pairwise_latex(given: ReportInput) -> str:
             row["worse"],
             number(row["difference"], 1),
             interval(row["low"], row["high"], 1),
-            number(row["p"]),
-            number(row["p_holm"]),
+            p_value(row["p"]),
+            p_value(row["p_holm"]),
             "yes" if row["significant"] else "no",
         ]
         for row in found

@@ -49,6 +49,18 @@ class Style:
         return f"var(--e{self.slot + 1})"
 
     @property
+    def swatch(self) -> str:
+        """The CSS of its dot in text: full in the first round through the colours, a ring after that."""
+        return f"box-shadow:inset 0 0 0 3px {self.variable}" if self.dash else f"background:{self.variable}"
+
+    @property
+    def dot(self) -> dict[str, str]:
+        """The SVG attributes of its dot, full or a ring likewise."""
+        if self.dash:
+            return {"fill": "var(--paper)", "stroke": self.variable, "stroke_width": "2.5"}
+        return {"fill": self.variable}
+
+    @property
     def light(self) -> str:
         """The colour on white, for print and matplotlib."""
         return LIGHT[self.slot]

@@ -15,9 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from convergebench.report.charts.labels import spread
-from convergebench.report.charts.series import drawable
-from convergebench.report.input import ReportInput, rows
+from convergebench.report.charts.scale import whole_ticks
+from convergebench.report.charts.series import drawable, endless_names
+from convergebench.report.files import make_whole
+from convergebench.report.input import ReportInput, Row, rows
 from convergebench.report.palette import Style, styles
+from convergebench.report.sections.breakdown import DEEPEST
 from convergebench.report.wording import axis_title, group_name, middle, number
 
 LOOK: dict[str, Any] = {
@@ -56,12 +59,17 @@ def write_plots(given: ReportInput, out_dir: Path) -> list[Path]:
             figure = Figure(figsize=(6.4, 4.0), layout="constrained")
             FigureCanvasAgg(figure)
             draw(figure)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # placed once: the three formats share it, and it is half of the time
             stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)
-            for kind, metadata in _METADATA.items():
-                path = out_dir / f"{stem}.{kind}"
-                figure.savefig(path, metadata=metadata)
-                written.append(path)
+            for kind in _METADATA:
+                written.append(out_dir / f"{stem}.{kind}")
+                make_whole(written[-1], lambda part, figure=figure, kind=kind: _save(figure, part, kind))  # type: ignore[misc]
     return written
+
+
+def _save(figure: Figure, path: Path, kind: str) -> None:
+    figure.savefig(path, format=kind, metadata=_METADATA[kind])
 
 
 def _figures(given: ReportInput) -> Iterator[tuple[str, Callable[[Figure], None]]]:
@@ -91,18 +99,14 @@ def _dash(style: Style) -> Any:
 def _label_ends(axes: Any, ends: list[tuple[str, float, Style]]) -> None:
     """Names to the right of the lines, moved apart."""
     low, high = axes.get_ylim()
+    ends = ends[::-1]  # upwards, so that of equal ends the first is on top
     places = spread([end[1] for end in ends], gap=(high - low) * 0.055, low=low, high=high)
-    right = axes.get_xlim()[1]
+    left, right = axes.get_xlim()
+    room = right - left
     for (name, at, style), y in zip(ends, places, strict=True):
-        axes.annotate(
-            middle(name, 26),
-            xy=(right, at),
-            xytext=(right + (right - axes.get_xlim()[0]) * 0.04, y),
-            va="center",
-            fontsize=8,
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": style.light, "linewidth": 1.2, "shrinkA": 1, "shrinkB": 0},
-        )
+        leader = [right, right + 0.03 * room], [at, y]
+        axes.plot(*leader, color=style.light, linewidth=1.2, clip_on=False, scalex=False, scaley=False)
+        axes.text(right + 0.04 * room, y, middle(name, 26), va="center", fontsize=8)
 
 
 def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Figure) -> None:
@@ -131,6 +135,9 @@ def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Fig
     axes.set_xlabel("round trips")
     axes.set_ylabel(axis_title(metric, given.facts))
     _label_ends(axes, ends)
+    endless = endless_names(rows(given.analysis.curves, metric=metric, group="all"))
+    if endless:
+        axes.set_title(f"∞ in every round: {', '.join(endless)}", fontsize=8, loc="left")
 
 
 def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: Figure) -> None:
@@ -138,7 +145,7 @@ def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: F
     axes.set_ylim(0, 1.02)
     ends = []
     every = rows(given.analysis.survival, curve=curve, group="all")
-    last = max(1, *(row["round"] for row in every)) if every else 1
+    last = max(1, int(given.chains["rounds"].max() or 1))  # type: ignore[arg-type]
     for editor in _drawn(given):
         part = sorted(
             (r for r in every if r["editor"] == editor and drawable(r["survival"])), key=lambda r: int(r["round"])
@@ -155,9 +162,26 @@ def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: F
         ends.append((editor, y[-1], style[editor]))
     axes.set_xlim(0, last)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("round trips (ticks: censored)")
     axes.set_ylabel("share still usable" if curve == "usable" else f"share not yet past {curve}")
     _label_ends(axes, ends)
+    _at_risk(axes, every, [end[0] for end in ends])
+
+
+def _at_risk(axes: Any, every: list[Row], editors: list[str]) -> None:
+    """Under each tick, how many chains are at risk there; none is where a curve has come to its end."""
+    axes.figure.set_size_inches(6.4, 4.0 + 0.155 * len(editors))
+    right = axes.get_xlim()[1]
+    marks = whole_ticks(int(right))
+    axes.set_xticks(marks)
+    axes.set_xlabel("round trips (ticks: censored); below, chains at risk" + "\n" * (len(editors) + 1))
+    for place, editor in enumerate(editors):
+        known = {row["round"]: row["at_risk"] or 0 for row in every if row["editor"] == editor}
+        below = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 7.5}
+        down = -44 - 11 * place
+        axes.annotate(middle(editor, 22), (right, 0), xytext=(14, down), **below)
+        for mark in marks:
+            at_risk = known.get(mark, next((known[n] for n in sorted(known) if n > mark), 0))
+            axes.annotate(str(at_risk), (mark, 0), xytext=(0, down), ha="center", **below)
 
 
 def _ranking(given: ReportInput, style: dict[str, Style], figure: Figure) -> None:
@@ -168,12 +192,15 @@ def _ranking(given: ReportInput, style: dict[str, Style], figure: Figure) -> Non
         colour = style[row["editor"]].light
         if drawable(row["low"]) and drawable(row["high"]):
             axes.plot([row["low"], row["high"]], [place, place], color=colour, alpha=0.55, linewidth=2.5)
-        axes.plot([row["score"]], [place], "o", color=colour, markersize=6)
+        inside = "white" if style[row["editor"]].dash else colour
+        axes.plot([row["score"]], [place], "o", color=colour, markersize=6, markerfacecolor=inside)
     names = [middle(row["editor"], 30) + (" (simulated)" if row["simulated"] else "") for row in ranked]
     axes.set_yticks(range(len(ranked)), names)
     axes.set_ylim(len(ranked) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel(f"convergence score C (→ better), {given.analysis.settings.confidence:.0%} intervals")
+    sure = any(drawable(row["low"]) for row in ranked)
+    whiskers = f"{given.analysis.settings.confidence:.0%} intervals" if sure else "one source, so no intervals"
+    axes.set_xlabel(f"convergence score C (→ better), {whiskers}")
 
 
 def _breakdown(given: ReportInput, figure: Figure) -> None:
@@ -184,11 +211,9 @@ def _breakdown(given: ReportInput, figure: Figure) -> None:
     values = np.array([[_or_nan(cells.get((e, g))) for g in groups] for e in editors], float)
     figure.set_size_inches(max(5.0, 1.8 + 0.85 * len(groups)), 1.3 + 0.34 * len(editors))
     axes = figure.add_subplot()
-    known = values[np.isfinite(values)]
-    low = float(known.min()) if known.size else 0.0
-    image = axes.imshow(values, cmap=_pale_blue(), vmin=low, vmax=max(1.0, low + 1e-6), aspect="auto")
+    image = axes.imshow(values, cmap=_pale_blue(), vmin=DEEPEST, vmax=1.0, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
-        deep = np.isfinite(value) and (1 - value) / max(1e-6, 1 - low) > 0.8
+        deep = np.isfinite(value) and (1 - value) / (1 - DEEPEST) > 0.8
         axes.text(
             column, row, number(value, 2), ha="center", va="center", fontsize=8, color="white" if deep else "#1b1b1d"
         )

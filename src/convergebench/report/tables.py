@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from convergebench.analysis.result import Analysis
+from convergebench.report.files import make_whole
 from convergebench.report.input import ReportInput
 
 MEASUREMENT_COLUMNS = (
@@ -55,6 +56,6 @@ def analysis_frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
 
 def _write(frame: pl.DataFrame, stem: Path) -> list[Path]:
     csv, parquet = stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")
-    frame.write_csv(csv)
-    frame.write_parquet(parquet)
+    make_whole(csv, frame.write_csv)
+    make_whole(parquet, frame.write_parquet)
     return [csv, parquet]

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from convergebench.report.input import ReportInput, Row
+from convergebench.report.missing import missing_text
 from convergebench.report.palette import styles
 from convergebench.report.summary import ranking_json
-from convergebench.report.wording import count, interval, middle, number, rounds_interval
+from convergebench.report.wording import count, interval, middle, no_interval, no_score, number, rounds_interval
 
 __all__ = ["print_ranking", "ranking_json", "sparkline"]
 
@@ -78,7 +79,7 @@ def _table(given: ReportInput, plain: bool) -> Table:
             str(row["rank"] or "-"),
             f"[{colours[editor].light}]{name}[/]",
             _plain(number(row["score"], 1), plain),
-            _plain(interval(row["low"], row["high"], 1), plain),
+            _plain(interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]), plain),
             _plain(_life(row), plain),
             row["verdict"] or "unknown",
             spark,
@@ -112,14 +113,18 @@ def _notes(given: ReportInput) -> list[str]:
     ranked = given.ranked
     if ranked:
         cases, out = (max(row[key] or 0 for row in ranked) for key in ("n_cases", "n_left_out"))
-        notes.append(f"n = {count(cases, 'case')} that every ranked editor finished, {out} left out.")
+        who = "every ranked editor" if len(ranked) > 1 else "it"
+        if not cases:
+            notes.append(f"No score: {no_score(cases)}.")
+        notes.append(f"n = {count(cases, 'case')} that {who} finished with all values, {out} left out.")
     if any(row["simulated"] for row in ranked):
-        notes.append("* simulated: only pretends, not a model.")
+        beside = "" if all(row["simulated"] for row in ranked) else " It stands beside real ones for reference only."
+        notes.append(f"* simulated: only pretends, not a model.{beside}")
     if any(str(row["half_life"] or "").startswith(">") for row in ranked):
         notes.append("> N: censored, the level was not reached in N round trips.")
-    missing = int(given.measurements["value"].null_count()) if given.measurements.height else 0
+    missing = missing_text(given.measurements)
     if missing:
-        notes.append(f"{count(missing, 'value')} missing.")
+        notes.append(f"{missing}.")
     if given.not_run:
         notes.append(f"not run: {', '.join(given.not_run)}.")
     return notes

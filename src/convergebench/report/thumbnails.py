@@ -12,6 +12,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from convergebench.report.files import write_whole
+
 LONG_SIDE = 192
 HERO_SIDE = 360
 _QUALITY = [cv2.IMWRITE_WEBP_QUALITY, 84]
@@ -44,9 +46,7 @@ class Thumbnails:
         if data is None:
             return None
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(data)
-        part.replace(path)
+        write_whole(path, data)
         return name
 
 

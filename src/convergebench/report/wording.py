@@ -62,9 +62,24 @@ def p_value(p: float | None) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def grouped(amount: int) -> str:
+    """`585`, `5 460`."""
+    return f"{amount:,}".replace(",", "\u202f")
+
+
 def count(amount: int, one: str, many: str | None = None) -> str:
     """`1 chain`, `12 chains`."""
-    return f"{amount:,} {one if amount == 1 else many or one + 's'}".replace(",", "\u202f")
+    return f"{grouped(amount)} {one if amount == 1 else many or one + 's'}"
+
+
+def no_interval(sources: int | None) -> str:
+    """Why an estimate has no interval: the bootstrap draws source images, and one alone cannot vary."""
+    return {0: "", 1: "one source"}.get(sources or 0, "no interval")
+
+
+def no_score(cases: int | None) -> str:
+    """Why an editor has no score."""
+    return "a part of the score was not measured" if cases else "no case in common with the others"
 
 
 def middle(text: str, room: int) -> str:

@@ -50,7 +50,7 @@ def _strip(name: str, style: Style, factors: Sequence[Factor], x: Scale, y: floa
     dots: list[object] = []
     for place, factor in enumerate(shown):
         says = element("title", f"{name}, {factor.case}: q = {number(factor.q)}, {factor.verdict}")
-        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, fill=style.variable)
+        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, **style.dot)
         dots.append(element("a", dot, href=factor.link))
     if not shown:
         dots.append(text("no chain moves enough to say", x.start + 4, y + 4, class_="level-name"))

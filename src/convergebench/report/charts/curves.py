@@ -16,7 +16,10 @@ from convergebench.report.wording import middle, number
 
 @dataclass(frozen=True, slots=True)
 class CurveChart:
-    """What a curve chart says besides its lines. `levels` are (name, value) pairs drawn as thin rules."""
+    """What a curve chart says besides its lines. `levels` are (name, value) pairs drawn as thin rules.
+
+    `endless` names editors whose values are all infinite, which no line can show.
+    """
 
     series: Sequence[Series]
     title: str
@@ -24,6 +27,7 @@ class CurveChart:
     levels: Sequence[tuple[str, float]] = ()
     include: Sequence[float] = ()
     x_title: str = "round trips"
+    endless: Sequence[str] = ()
 
 
 def draw_curves(chart: CurveChart, width: int) -> Markup:
@@ -71,7 +75,8 @@ def _infinite_start(chart: CurveChart, x: Scale, top: float) -> Markup | None:
     starts = [point.value for one in chart.series for point in one.points if point.x == 0]
     if not chart.series or any(drawable(value) for value in starts):
         return None
-    return text("↑ ∞ at 0", x.start + 4, top + 10, class_="level-name")
+    words = "↑ ∞ at 0" + (f"; in every round: {', '.join(chart.endless)}" if chart.endless else "")
+    return text(words, x.start + 4, top + 10, class_="level-name")
 
 
 def last_x(series: Sequence[Series]) -> int:

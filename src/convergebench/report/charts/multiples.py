@@ -21,7 +21,6 @@ class Panel:
     note: str
     series: Sequence[Series]
     limits: tuple[float, float] | None = None
-    link: str = ""
 
 
 def shared_limits(panels: Sequence[Sequence[Series]], *, include: Sequence[float] = ()) -> tuple[float, float]:

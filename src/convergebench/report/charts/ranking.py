@@ -52,7 +52,7 @@ def _row(dot: Dot, x: Scale, y: float, narrow: bool) -> Markup:
     parts: list[object] = [name]
     if dot.low is not None and dot.high is not None and drawable(dot.low) and drawable(dot.high):
         parts.append(line(x(dot.low), y, x(dot.high), y, stroke=colour, class_="whisker"))
-    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, fill=colour))
+    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, **dot.style.dot))
     parts.append(text(number(dot.value, 1), x.end + 10, y + 4, class_="value"))
     parts.append(element("title", f"{dot.name}: {number(dot.value, 2)} ({interval(dot.low, dot.high, 2)})"))
     return group(parts, class_="dot")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from convergebench.report.palette import Style
 
@@ -37,6 +38,15 @@ class Series:
 def drawable(value: float | None) -> bool:
     """Neither missing nor infinite."""
     return value is not None and math.isfinite(value)
+
+
+def endless_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Editors whose every value from round 1 on is infinite (a perfect PSNR): no line can show them, so words must."""
+    later: dict[str, list[float | None]] = {}
+    for row in rows:
+        if row["round"] > 0 and row["mean"] is not None:
+            later.setdefault(row["editor"], []).append(row["mean"])
+    return [editor for editor, values in later.items() if all(value == math.inf for value in values)]
 
 
 def thin(points: Sequence[Point], most: int = 40) -> tuple[Point, ...]:

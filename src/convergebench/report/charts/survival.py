@@ -35,11 +35,14 @@ class Staircase:
     stairs: tuple[Stair, ...]
 
 
-def draw_survival(cases: Sequence[Staircase], width: int, *, title: str, label: str) -> Markup:
-    """Share of chains still above the level after n rounds; a tick marks chains that were only watched that long."""
+def draw_survival(cases: Sequence[Staircase], width: int, *, title: str, label: str, rounds: int = 1) -> Markup:
+    """Share of chains still above the level after n rounds; a tick marks chains that were only watched that long.
+
+    The axis reaches to `rounds`, also when every chain has passed the level before.
+    """
     narrow = width <= NARROW
     left, right, top, bottom = (38, 96, 34, 260) if narrow else (150, 190, 34, 310)
-    last = max((stair.round for case in cases for stair in case.stairs), default=1)
+    last = max(rounds, *(stair.round for case in cases for stair in case.stairs), 1)
     x = Scale(0, max(1, last), left, width - right)
     y = Scale(0, 1.02, bottom, top)
     marks = whole_ticks(int(x.high), 4 if narrow else 10)
@@ -103,7 +106,7 @@ def _at_risk(cases: Sequence[Staircase], x: Scale, marks: Sequence[int], top: fl
     for place, case in enumerate(cases):
         y = top + 8 + 16 * place
         known: dict[int, object] = {stair.round: stair.at_risk for stair in case.stairs}
-        parts.append(element("circle", cx=5, cy=y - 4, r=4, fill=case.style.variable))
+        parts.append(element("circle", cx=5, cy=y - 4, r=4, **case.style.dot))
         if not narrow:
             parts.append(text(middle(case.name, 17), 15, y, class_="tick"))
         counts = [element("tspan", known.get(mark, _between(case, mark)), x=x(mark)) for mark in marks]

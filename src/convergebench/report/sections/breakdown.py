@@ -8,12 +8,14 @@ import polars as pl
 
 from convergebench.report.charts.multiples import Panel, draw_panel, shared_limits
 from convergebench.report.charts.series import Series
-from convergebench.report.input import Row, rows
+from convergebench.report.input import Row, closing_steps, rows
 from convergebench.report.sections.curves import series_of
 from convergebench.report.sections.page import Page
 from convergebench.report.wording import axis_title, group_name, interval, number, percent
 
 MOST_PANELS = 12
+DEEPEST = 0.5
+"""The AUC that is drawn in the deepest blue."""
 MOST_CELLS, MOST_COLUMNS, MOST_ROWS = 400, 16, 24
 """Of the heat tables: cells in all, groups across, editors down."""
 
@@ -47,23 +49,30 @@ def _groups(auc: pl.DataFrame) -> list[str]:
 
 
 def _heat(page: Page, part: pl.DataFrame, metric: str) -> dict[str, Any]:
-    """Editors down, groups across; `shade` is 0 (pale, all kept) to 1 (blue, the worst of this table)."""
+    """Editors down, groups across; `shade` is 0 (pale, all kept) to 1 (blue, half or more is lost).
+
+    The scale is the same for every table and run: a small loss must not look like ruin for want of a larger one.
+    """
     groups = _groups(part)[:MOST_COLUMNS]
     cells = {(row["editor"], row["group"]): row for row in part.iter_rows(named=True)}
-    known = [row["auc"] for row in cells.values() if row["auc"] is not None]
-    low, high = (min(known), max(1.0, *known)) if known else (0.0, 1.0)
     lines = [
-        {"editor": editor, "cells": [_cell(cells.get((editor, group)), low, high) for group in groups]}
+        {"editor": editor, "cells": [_cell(cells.get((editor, group))) for group in groups]}
         for editor in page.order[:MOST_ROWS]
     ]
     columns = [dict(zip(("kind", "name"), group_name(group), strict=True)) for group in groups]
-    return {"metric": metric, "columns": columns, "rows": lines, "low": number(low, 2), "high": number(high, 2)}
+    return {
+        "metric": metric,
+        "columns": columns,
+        "rows": lines,
+        "low": f"≤ {number(DEEPEST, 1)}",
+        "high": number(1.0, 1),
+    }
 
 
-def _cell(row: Row | None, low: float, high: float) -> Row:
+def _cell(row: Row | None) -> Row:
     if row is None or row["auc"] is None:
         return {"text": "not run" if row is None else "–", "shade": None, "says": "no case measured"}
-    shade = (high - row["auc"]) / (high - low) if high > low else 0.0
+    shade = min(1.0, max(0.0, (1.0 - row["auc"]) / (1.0 - DEEPEST)))
     says = f"{interval(row['low'], row['high'])}, {row['n_cases']} cases, {row['n_sources']} sources, "
     says += f"{row['n_missing']} missing, {row['n_short']} ended early"
     return {"text": number(row["auc"]), "shade": round(shade, 3), "says": says}
@@ -127,22 +136,28 @@ def _kept(row: Row | None) -> Row:
 
 
 def diagnostics_section(page: Page) -> list[Row]:
-    """One small chart per diagnostic, along the steps of the chain."""
+    """One small chart per diagnostic, at the end of each round trip.
+
+    Steps in between do other things (a picture lies on its side, an object is there): a line through both kinds zigzags
+    and says nothing about wear.
+    """
     frame = page.given.analysis.diagnostics
-    if frame.height == 0:
+    if frame.height == 0 or page.given.steps.height == 0:
         return []
+    ends = closing_steps(page.given).select(pl.col("index").alias("step").cast(frame.schema["step"]), "round").unique()
+    frame = frame.join(ends, on="step")
     found = []
     for metric in page.metrics(frame["metric"].unique(maintain_order=True).to_list()):
         part = frame.filter(pl.col("metric") == metric)
-        series = series_of(page, part, x="step")
+        series = series_of(page, part)
         known = page.given.facts.get(metric)
         panel = Panel(metric, known.summary if known else "", series)
         found.append(
             {
                 "name": axis_title(metric, page.given.facts),
                 "summary": known.summary if known else "",
-                "missing": int(part["n_missing"].fill_null(0).sum()),
-                "chart": draw_panel(panel, x_title="steps"),
+                "missing": page.missing(metric, ends["step"].to_list()),
+                "chart": draw_panel(panel),
             }
         )
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from convergebench.report.charts.curves import CurveChart, draw_curves
-from convergebench.report.charts.series import Point, Series, thin
+from convergebench.report.charts.series import Point, Series, endless_names, thin
 from convergebench.report.charts.survival import Stair, Staircase, draw_survival
 from convergebench.report.charts.svg import both
 from convergebench.report.input import Row, rows
@@ -40,18 +40,18 @@ def curves_section(page: Page) -> list[Row]:
     for metric in page.metrics(every["metric"].unique(maintain_order=True).to_list()):
         part = every.filter(pl.col("metric") == metric)
         if part["mean"].drop_nulls().is_empty():
-            panels.append({"name": metric, "chart": None, "table": None, "missing": _missing(part)})
+            panels.append({"name": metric, "chart": None, "table": None, "missing": page.missing(metric)})
             continue
         chart = CurveChart(
-            series_of(page, part), axis_title(metric, page.given.facts), _label(metric, part), *_levels(page, metric)
+            series_of(page, part),
+            axis_title(metric, page.given.facts),
+            _label(metric, part),
+            *_levels(page, metric),
+            endless=endless_names(part.to_dicts()),
         )
         drawn = both(lambda width, chart=chart: draw_curves(chart, width))  # type: ignore[misc]
-        panels.append({"name": metric, "chart": drawn, "table": _table(page, part), "missing": _missing(part)})
+        panels.append({"name": metric, "chart": drawn, "table": _table(page, part), "missing": page.missing(metric)})
     return panels
-
-
-def _missing(part: pl.DataFrame) -> int:
-    return int(part["n_missing"].fill_null(0).sum())
 
 
 def _label(metric: str, part: pl.DataFrame) -> str:
@@ -117,8 +117,9 @@ def _survival(page: Page, every: pl.DataFrame, curve: str) -> Row:
             cases.append(Staircase(editor, page.style[editor], stairs))
     what = "still usable" if curve == "usable" else f"not yet past {curve}"
     title = f"share of chains {what}"
+    last = int(page.given.chains["rounds"].max() or 1)  # type: ignore[arg-type]
     said = "; ".join(f"{c.name} {number(c.stairs[-1].survival, 2)} at {c.stairs[-1].round}" for c in cases)
-    chart = both(lambda width: draw_survival(cases, width, title=title, label=f"{title}. {said}"))
+    chart = both(lambda width: draw_survival(cases, width, title=title, label=f"{title}. {said}", rounds=last))
     return {"name": curve, "chart": chart, "lives": _lives(page, curve)}
 
 
@@ -131,7 +132,8 @@ def _lives(page: Page, curve: str) -> list[Row]:
     return [
         {
             **found[editor],
-            "interval": rounds_interval(found[editor]["low"], found[editor]["high"]),
+            "interval": rounds_interval(found[editor]["low"], found[editor]["high"])
+            or ("not reached" if found[editor]["text"].startswith(">") else "no interval"),
             "mean": number(found[editor]["restricted_mean"], 1),
         }
         for editor in page.order[:MOST_ROWS]

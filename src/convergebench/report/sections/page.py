@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+import polars as pl
 
 from convergebench.report.chains import metric_order
 from convergebench.report.input import ReportInput
+from convergebench.report.missing import missing_text
 from convergebench.report.palette import Style, styles
 
 MOST_DRAWN = 12
@@ -31,6 +35,11 @@ class Page:
     def undrawn(self) -> int:
         """How many are only in the tables."""
         return max(0, len(self.order) - MOST_DRAWN)
+
+    def missing(self, metric: str, steps: Collection[int] | None = None) -> str:
+        """How many of a metric's values are missing and why; at these steps only, if they are given."""
+        part = self.given.measurements.filter(pl.col("metric") == metric)
+        return missing_text(part if steps is None else part.filter(pl.col("step").is_in(list(steps))))
 
     def metrics(self, names: list[str]) -> list[str]:
         """Metrics in the report's order, without the lags and without more than a page can hold."""

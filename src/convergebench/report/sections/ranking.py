@@ -8,25 +8,26 @@ from convergebench.report.charts.ranking import Dot, draw_ranking
 from convergebench.report.charts.svg import both
 from convergebench.report.input import Row, rows
 from convergebench.report.sections.page import MOST_DRAWN, Page
-from convergebench.report.wording import interval, number, p_value, rounds_interval
-
-NO_SCORE = "no score: a part of the score was not measured"
+from convergebench.report.wording import interval, no_interval, no_score, number, p_value, rounds_interval
 
 
 def ranking_section(page: Page) -> dict[str, Any]:
     """Chart, table rows and the pairwise matrix."""
     ranked = page.given.ranked
     dots = [
-        Dot(row["editor"], page.style[row["editor"]], row["score"], row["low"], row["high"], NO_SCORE)
+        Dot(row["editor"], page.style[row["editor"]], row["score"], row["low"], row["high"], _why(row))
         for row in ranked[: 2 * MOST_DRAWN]
     ]
     label = "Ranking by convergence score. " + "; ".join(f"{d.name} {number(d.value, 1)}" for d in dots)
     title = "convergence score C (→ better)"
-    best = {key: _best(ranked, key) for key in ("score", "quality", "semantic")}
+    best = {key: _best(ranked, key) for key in ("score", "quality", "semantic")} if len(ranked) > 1 else {}
     return {
-        "chart": both(lambda width: draw_ranking(dots, width, title=title, label=label)) if dots else None,
+        "chart": both(lambda width: draw_ranking(dots, width, title=title, label=label))
+        if any(dot.value is not None for dot in dots)
+        else None,
         "rows": [_row(row, best) for row in ranked],
         "pairs": _matrix(page),
+        "whiskers": any(row["low"] is not None for row in ranked),
         "formula": page.given.analysis.formula,
         "mixed": len({row["simulated"] for row in ranked}) > 1,
         "left_out": max((row["n_left_out"] or 0 for row in ranked), default=0),
@@ -35,19 +36,25 @@ def ranking_section(page: Page) -> dict[str, Any]:
     }
 
 
+def _why(row: Row) -> str:
+    return f"no score: {no_score(row['n_cases'])}"
+
+
 def _best(ranked: list[Row], key: str) -> float | None:
     return max((row[key] for row in ranked if row[key] is not None), default=None)
 
 
 def _row(row: Row, best: dict[str, float | None]) -> Row:
     life = rounds_interval(row["half_life_low"], row["half_life_high"])
+    if not life and row["half_life"] and not row["half_life"].startswith(">"):
+        life = no_interval(row["n_sources"])
     return {
         **row,
         "score_text": number(row["score"], 1),
-        "score_interval": interval(row["low"], row["high"], 1),
+        "score_interval": interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]),
         "quality_text": number(row["quality"]),
         "semantic_text": number(row["semantic"]),
-        "life": row["half_life"] or "not measured",
+        "life": row["half_life"] or ("not measured" if row["n_cases"] else "no common case"),
         "life_interval": life,
         "mean_text": number(row["restricted_mean"], 1),
         "best": {key for key, value in best.items() if value is not None and row[key] == value},

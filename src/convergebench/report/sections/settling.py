@@ -89,7 +89,8 @@ def _shapes(page: Page) -> dict[str, Any]:
         mine = {row["shape"]: row for row in every if row["editor"] == editor}
         if mine:
             first = next(iter(mine.values()))
-            best = next((row for row in mine.values() if row["best"]), first)
+            best = next((row for row in mine.values() if row["best"]), None)
+            unfit = all(row["weight"] is None for row in mine.values())
             weights = [
                 {
                     "text": number(mine[s]["weight"], 2) if s in mine else "–",
@@ -99,6 +100,11 @@ def _shapes(page: Page) -> dict[str, Any]:
                 for s in named
             ]
             lines.append(
-                {"editor": editor, "verdict": first["verdict"], "weights": weights, "parameters": best["parameters"]}
+                {
+                    "editor": editor,
+                    "verdict": first["verdict"],
+                    "weights": weights,
+                    "parameters": best["parameters"] if best else "too few rounds to weigh" if unfit else "",
+                }
             )
     return {"names": named, "rows": lines}

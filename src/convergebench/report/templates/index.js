@@ -55,7 +55,7 @@ function drawRows() {
     .map((name, place) => CB.make("th", { className: place >= 7 && place <= 9 ? "num" : "" }, name)));
   const lines = rows.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE).map(row => {
     const link = "viewer.html#c=" + row.key;
-    const swatch = CB.make("span", { className: "swatch", style: "background:" + CB.palette[row.editor] });
+    const swatch = CB.make("span", { className: "swatch", style: CB.swatches[row.editor] });
     return CB.make("tr", {},
       CB.make("td", {}, CB.make("a", { href: link }, picture(row.first))), CB.make("td", {}, CB.make("a", { href: link }, picture(row.final))),
       CB.make("td", { className: "name" }, swatch, row.editor), CB.make("td", {}, CB.make("a", { href: link }, row.case)),

@@ -1,5 +1,6 @@
 const MODES = ["side by side", "wipe", "blink", "difference", "SSIM map"];
 const GAINS = [1, 2, 4, 8, 16, 32];
+const COUNTED = ["px", "colours"]; // units whose whole values need no decimals
 const $ = id => document.getElementById(id);
 const view = { key: null, step: 0, mode: "side by side", against: "source", zoom: null, x: 0, y: 0, gain: 4, wipe: 0.5, swapped: false, timer: null };
 let chain = null, other = null;
@@ -34,6 +35,8 @@ function reference() {
     : Number(view.against.slice(5));
   return { of: chain, step: stepAt(chain, index), key: view.key };
 }
+// A step ends a round when it is the last of a round that was finished; the source ends round 0.
+const closes = step => step.round <= chain.rounds && !chain.steps.some(s => s.round === step.round && s.index > step.index);
 function called(of, step) {
   if (!step) return of.editor + ": no such step";
   const where = step.index === 0 ? "source" : `step ${step.index}, round ${step.round}, ${step.leg}`;
@@ -41,7 +44,15 @@ function called(of, step) {
 }
 
 // --- the stage ---
-function image(path) { return CB.make("img", { src: path, alt: "", draggable: false }); }
+function image(path, step) {
+  const picture = CB.make("img", { src: path, alt: "", draggable: false });
+  picture.addEventListener("error", () => { // a report that was moved without its run still has the thumbnails
+    if (!step?.thumb) return;
+    picture.src = step.thumb;
+    if (!$("moved")) $("scale").append(CB.make("span", { id: "moved", className: "badge loud" }, "thumbnails only: the run's images are not beside this report"));
+  }, { once: true });
+  return picture;
+}
 function pane(kind, name, ...children) {
   const inner = CB.make("div", { className: "view " + kind }, ...children);
   return CB.make("div", { className: "pane" }, inner, CB.make("span", { className: "name" }, name));
@@ -58,18 +69,18 @@ function drawStage() {
   clearInterval(view.timer);
   const parts = [];
   if (view.mode === "side by side") {
-    parts.push(theirs ? pane("", names[0], image(theirs)) : missing(names[0], that?.step), mine ? pane("", names[1], image(mine)) : missing(names[1], here));
+    parts.push(theirs ? pane("", names[0], image(theirs, that.step)) : missing(names[0], that?.step), mine ? pane("", names[1], image(mine, here)) : missing(names[1], here));
   } else if (!mine || !theirs) {
     parts.push(missing(mine ? names[0] : names[1], mine ? that?.step : here));
   } else if (view.mode === "wipe") {
-    const one = pane("wipe", names[0], image(mine), image(theirs));
+    const one = pane("wipe", names[0], image(mine, here), image(theirs, that.step));
     one.append(CB.make("span", { className: "name right" }, names[1]), CB.make("div", { className: "divider" }));
     parts.push(one);
   } else if (view.mode === "blink") {
-    parts.push(pane("blink", names[1], image(theirs), image(mine)));
+    parts.push(pane("blink", names[1], image(theirs, that.step), image(mine, here)));
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) view.timer = setInterval(swap, 600);
   } else if (view.mode === "difference") {
-    const one = pane("difference", `difference of ${names[1]} and ${names[0]}`, image(theirs), image(mine));
+    const one = pane("difference", `difference of ${names[1]} and ${names[0]}`, image(theirs, that.step), image(mine, here));
     one.querySelector(".view").style.filter = `url(#amplify-${view.gain})`;
     parts.push(one);
   } else {
@@ -197,7 +208,7 @@ function spark(metric) {
 }
 function drawFacts() {
   const here = stepAt(chain, view.step);
-  $("headline").replaceChildren(CB.make("span", { className: "swatch", style: "background:" + CB.palette[chain.editor] }), `${chain.editor} · ${chain.pair} · ${chain.source}`);
+  $("headline").replaceChildren(CB.make("span", { className: "swatch", style: CB.swatches[chain.editor] }), `${chain.editor} · ${chain.pair} · ${chain.source}`);
   const badges = [[chain.kind], [chain.category], ["verdict: " + (chain.verdict ?? "unknown")]];
   if (chain.q !== null && chain.q !== undefined) badges.push(["q = " + CB.number(chain.q)]);
   if (CB.simulated.includes(chain.editor)) badges.push(["simulated", 1]);
@@ -217,7 +228,7 @@ function drawMetrics(metrics) {
   return CB.make("tbody", {}, ...metrics.map(metric => {
     const at = String(view.step), known = at in metric.values, start = view.step === 0 && metric.self !== null;
     const value = known ? metric.values[at] : start ? metric.self : undefined;
-    const words = value === undefined ? "not here" : value === null ? "missing: " + metric.missing[at] : CB.number(value) + (metric.unit ? " " + metric.unit : "");
+    const words = value === undefined ? "not here" : value === null ? "missing: " + metric.missing[at] : CB.number(value, COUNTED.includes(metric.unit) && Number.isInteger(value) ? 0 : 3) + (metric.unit ? " " + metric.unit : "");
     return CB.make("tr", { title: metric.summary + (value === undefined ? " Not measured at this step." : "") }, CB.make("td", {}, `${metric.name} ${metric.better}`), CB.make("td", { className: value === undefined || value === null ? "why" : "" }, words), CB.make("td", {}, spark(metric)));
   }));
 }
@@ -225,7 +236,7 @@ function drawFilm() {
   $("film").replaceChildren(...chain.steps.map(step => {
     const button = CB.make("button", { className: step.leg, title: step.instruction || "source" },
       step.thumb ? CB.make("img", { src: step.thumb, loading: "lazy", alt: "" }) : CB.make("span", { className: "none" }),
-      step.index === 0 ? "source" : step.leg === "backward" ? `${step.index} · n=${step.round}` : String(step.index));
+      step.index === 0 ? "source" : closes(step) ? `${step.index} · n=${step.round}` : String(step.index));
     button.addEventListener("click", () => go(step.index));
     return CB.make("li", {}, button);
   }));
@@ -292,7 +303,7 @@ function pick() {
 }
 function cycle(values) { view.against = values[(values.indexOf(view.against) + 1) % values.length]; draw(); }
 function jump(rounds) {
-  const here = stepAt(chain, view.step), whole = chain.steps.filter(step => step.leg !== "forward" || !chain.steps.some(s => s.leg === "backward"));
+  const here = stepAt(chain, view.step), whole = chain.steps.filter(closes);
   const found = rounds > 0 ? whole.find(step => step.index > here.index) : whole.findLast(step => step.index < here.index);
   if (found) go(found.index);
 }

@@ -174,6 +174,8 @@ class Limits:
 
     at_once: int = 4
     per_minute: float | None = None
+    seconds: float = 600.0
+    """A call without an answer for so long is given up and tried again, like any transient error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from convergebench.engine.run import Engine, Summary
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
 from convergebench.store.journal import Row, connect
+from convergebench.store.manifest import Manifest, write_manifest
 from convergebench.store.run import Run
+from convergebench.store.verify import problems
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import Capabilities, Case, Edited, EditPair, EditRequest, Limits, SourceImage, State, Study
 
@@ -127,3 +129,10 @@ def query(root: Path, text: str) -> list[tuple[Any, ...]]:
     rows = connection.execute(text).fetchall()
     connection.close()
     return rows
+
+
+def faults(root: Path, fingerprint: str) -> list[str]:
+    """What `cbench verify` would say of a run that has no manifest yet."""
+    editors = {"counting": {"fingerprint": fingerprint}}
+    write_manifest(root / "manifest.json", Manifest("run", "roundtrip", "", spec={}, fixed={}, editors=editors))
+    return problems(root)

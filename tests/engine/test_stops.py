@@ -12,11 +12,8 @@ import pytest
 
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images.encode import encode_png
-from convergebench.store.manifest import write_manifest
-from convergebench.store.verify import problems
 from convergebench.types import Edited, EditRequest
-from tests.engine.parts import CASES, CountingEditor, query, walk
-from tests.store.test_store import MANIFEST
+from tests.engine.parts import CASES, CountingEditor, faults, query, walk
 
 
 class Restless(CountingEditor):
@@ -43,8 +40,7 @@ def test_a_full_disk_stops_with_one_line_and_damages_nothing(tmp_path: Path, mon
         walk(tmp_path / "run", Restless())
     assert "\n" not in str(caught.value)
     monkeypatch.undo()
-    write_manifest(tmp_path / "run" / "manifest.json", MANIFEST)
-    assert problems(tmp_path / "run") == []
+    assert faults(tmp_path / "run", "counting@1") == []
     (kept,) = query(tmp_path / "run", "select count(*) from steps")[0]
     rest = Restless()
     summary, _, _ = walk(tmp_path / "run", rest)
@@ -81,7 +77,6 @@ def test_a_really_full_disk_damages_nothing(tmp_path: Path) -> None:
         summary, _, _ = walk(disk / "run", rest, rounds=200)
         assert summary.statuses == {"finished": len(CASES)}
         assert rest.calls <= len(CASES) * 400 - kept
-        write_manifest(disk / "run" / "manifest.json", MANIFEST)
-        assert problems(disk / "run") == []
+        assert faults(disk / "run", "counting@1") == []
     finally:
         subprocess.run(["umount", str(disk)], check=True)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from convergebench.errors import ChangedMeaning, RunLocked, StudyError
-from convergebench.ids import image_id
+from convergebench.ids import image_id, step_id
 from convergebench.store.images import ImageStore, write_synced
-from convergebench.store.journal import Journal
+from convergebench.store.journal import Journal, Records
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
 from convergebench.store.run import Run
 from convergebench.store.schema import MIGRATIONS
@@ -183,3 +183,71 @@ def test_verify_notices_a_changed_image(tmp_path: Path) -> None:
     assert problems(tmp_path / "run") == [f"{file} is not the image it was"]
     (tmp_path / "run" / file).unlink()
     assert problems(tmp_path / "run") == [f"{file} is missing"]
+
+
+def sound_run(root: Path) -> str:
+    """A run of one step; returns the step's key."""
+    with Run.create(root) as run:
+        run.extend(MANIFEST)
+        identity = run.images.put(b"picture", "image/png")
+        key = step_id(parent=identity, instruction="add", settings={}, fingerprint="sim-jpeg@1:00", replicate=0)
+        run.journal.commit_now(
+            [
+                ("images", (identity, run.images.file_of(identity, "image/png"), "image/png", 1, 1, 7)),
+                ("cases", ("a/glasses/0", "a", identity, "face", "glasses", "accessories", 0)),
+                ("steps", (key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None)),
+                ("comparisons", ("m1", "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None)),
+            ]
+        )
+    assert problems(root) == []
+    return key
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("update steps set instruction = 'add a hat'", "has another history than its key says"),
+        ("update steps set replicate = 1", "has another history than its key says"),
+        ("update steps set editor = 'nobody'", "is by 'nobody', which the manifest does not know"),
+        ("update steps set image = null", "1 steps without their image"),
+        ("update comparisons set reference = 'i1:gone'", "1 comparisons without an image"),
+        ("update cases set image = 'i1:gone'", "1 cases without their image"),
+    ],
+)
+def test_verify_notices_what_was_changed_in_the_journal(tmp_path: Path, damage: str, said: str) -> None:
+    sound_run(tmp_path / "run")
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    connection.execute(damage)
+    connection.commit()
+    connection.close()
+    (found,) = problems(tmp_path / "run")
+    assert said in found
+
+
+@pytest.mark.parametrize("file", ["run.sqlite", "manifest.json"])
+def test_verify_names_a_file_that_is_garbage(tmp_path: Path, file: str) -> None:
+    sound_run(tmp_path / "run")
+    (tmp_path / "run" / file).write_bytes(b"garbage" * 1000)
+    (found,) = problems(tmp_path / "run")
+    assert file in found
+    assert "\n" not in found
+
+
+def test_another_runs_records_are_read_and_never_written(tmp_path: Path) -> None:
+    key = sound_run(tmp_path / "run")
+    before = (tmp_path / "run" / "run.sqlite").read_bytes()
+    with Run.existing(tmp_path / "run"):  # somebody is writing it
+        records = Records(tmp_path / "run" / "run.sqlite")
+        found = records.step(key)
+        assert found is not None
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            list(records.rows("delete from steps"))
+        records.close()
+    assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
+
+
+def test_an_image_that_cannot_be_stored_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "images").write_text("a file where the folder should be")
+    with pytest.raises(StudyError, match="what was stored is safe") as caught:
+        ImageStore(tmp_path).put(b"picture", "image/png")
+    assert "\n" not in str(caught.value)

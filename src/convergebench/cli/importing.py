@@ -28,7 +28,10 @@ def import_recordings(
         begin(opened, prepared)
         progress = Progress()
         with watch("importing", progress, unit="images"):
-            run_engine(opened, prepared, progress, max_cost=None, reuse=[])
+            ended = run_engine(opened, prepared, progress, max_cost=None, reuse=[])
+    if ended.stopped is not None:
+        say(f"stopped: {ended.stopped}. Nothing is lost; the same command goes on")
+        raise typer.Exit(130 if ended.interrupted else 3)
     steps = sum(chain.study.calls(chain.case) for chain in prepared.chains)
     say(f"{len(prepared.chains)} chains, {steps} edits by {editor} in {run}")
     say(f"next    cbench measure {run} --metric default && cbench report {run}")

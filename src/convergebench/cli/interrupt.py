@@ -1,11 +1,16 @@
-"""Ctrl-C without loss: the first lets the calls in flight come home (they are paid for), the second leaves at once."""
+"""Ctrl-C without loss: the first lets the calls in flight come home (they are paid for), the second leaves at once.
+
+A request to terminate (SIGTERM) is taken like Ctrl-C.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from collections.abc import Sequence
-from contextlib import ExitStack
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +18,7 @@ from convergebench.engine.progress import Progress
 from convergebench.engine.run import Engine
 from convergebench.engine.session import Prepared
 from convergebench.store.images import ImageStore
-from convergebench.store.journal import Journal
+from convergebench.store.journal import Records
 from convergebench.store.run import Run, require_run
 
 
@@ -33,16 +38,14 @@ def run_engine(
     with ExitStack() as stack:
         others = []
         for root in reuse:
-            journal = Journal(require_run(root) / "run.sqlite")
-            stack.callback(journal.close)
-            others.append((journal, ImageStore(root)))
+            records = Records(require_run(root) / "run.sqlite")
+            stack.callback(records.close)
+            others.append((records, ImageStore(root)))
         engine = Engine(run, prepared.editors, max_cost=max_cost, progress=progress, reuse=others)
         return asyncio.run(_until_done_or_interrupted(engine, prepared, progress))
 
 
 async def _until_done_or_interrupted(engine: Engine, prepared: Prepared, progress: Progress) -> Ended:
-    loop = asyncio.get_running_loop()
-    work = asyncio.ensure_future(engine.run(prepared.chains))
     asked = 0
 
     def interrupt() -> None:
@@ -52,15 +55,31 @@ async def _until_done_or_interrupted(engine: Engine, prepared: Prepared, progres
             engine.stop("Ctrl-C")
             progress.note = f"finishing {progress.in_flight} calls in flight; Ctrl-C again leaves them"
         else:
-            work.cancel()
+            _leave(progress.in_flight)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    with _heard(interrupt):
+        summary = await engine.run(prepared.chains)
+    return Ended(summary.stopped, interrupted=asked > 0, statuses=summary.statuses)
+
+
+@contextmanager
+def _heard(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Inside the loop signals are `interrupt`; afterwards they are what they were."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
         loop.add_signal_handler(number, interrupt)
     try:
-        summary = await work
-    except asyncio.CancelledError:
-        return Ended("Ctrl-C, calls in flight left behind", interrupted=True)
+        yield
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
-    return Ended(summary.stopped, interrupted=asked > 0, statuses=summary.statuses)
+            signal.signal(number, handler)
+
+
+def _leave(in_flight: int) -> None:
+    """Leave as a kill would, which the journal survives: an editor's thread that hangs could not be waited for."""
+    shown = "\x1b[?25h\n" if sys.stdout.isatty() else ""  # the live panel hides the cursor
+    sys.stdout.write(f"{shown}left {in_flight} calls in flight behind; the same command goes on\n")
+    sys.stdout.flush()
+    os._exit(130)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -45,17 +48,30 @@ def common(
 
 def main() -> None:
     """Run the command line; a mistake is one line on stderr and exit code 2."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         app()
     except ConvergeBenchError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except Interrupted:
         sys.stderr.write("stopped; the same command goes on\n")
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:  # a folder that may not be written, a disk that is full
+        sys.stderr.write(f"error: {error.filename or 'the system'}: {error.strerror or error}\n")
+        sys.exit(2)
+
+
+class Interrupted(BaseException):
+    """Ctrl-C or SIGTERM; typer would swallow a KeyboardInterrupt without a word."""
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted
 
 
 if __name__ == "__main__":

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from convergebench.store.manifest import Manifest
+
+
+def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> list[str]:
+    """The metrics asked for; under another alignment all of the run's too, or the report would lose them."""
+    from convergebench.metrics import expand
+
+    asked = expand(metric) if metric else []
+    changed = align is not None and align != manifest.spec.get("measure", {}).get("align", "strict")
+    return list(dict.fromkeys([*asked, *(manifest.metrics if changed or not asked else [])]))
 
 
 def measure(
@@ -29,7 +41,7 @@ def measure(
     from convergebench.engine.progress import Progress
     from convergebench.errors import StudyError
     from convergebench.images.align import AlignMode
-    from convergebench.metrics import expand, load_metric
+    from convergebench.metrics import load_metric
     from convergebench.registry import suggest
     from convergebench.store.manifest import command_line, session
     from convergebench.store.run import Run
@@ -38,7 +50,7 @@ def measure(
         raise StudyError(f"unknown alignment '{align}'{suggest(align, get_args(AlignMode))}")
     with Run.existing(run) as opened:
         manifest = opened.manifest
-        wanted = expand(metric) if metric else list(manifest.metrics)
+        wanted = _wanted(manifest, metric, align)
         if not wanted:
             raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
         spec = dict(manifest.spec)

@@ -59,7 +59,7 @@ def _with_flags(
     from convergebench.errors import StudyError
     from convergebench.studies.spec import parse_spec
 
-    content: dict[str, Any] = spec.model_dump(mode="json")
+    content: dict[str, Any] = spec.model_dump(mode="json", by_alias=True)
     if editor:
         own = {entry["name"]: entry for entry in content["editors"]}
         content["editors"] = [own.get(name, name) for name in editor]
@@ -94,7 +94,7 @@ def _execute(
     from convergebench.store.run import Run
 
     with Run.create(root) as opened:
-        begin(opened, prepared)
+        manifest = begin(opened, prepared)
         progress = Progress()
         with watch("editing", progress, unit="steps"):
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
@@ -105,7 +105,9 @@ def _execute(
             say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
             raise typer.Exit(130)
         with watch("measuring", measuring, unit="values"):
-            measure(opened, prepared.metrics, align_mode=spec.measure.align, workers=workers, progress=measuring)
+            # all metrics of the run, not only the study's: one added by `cbench measure` must not end half-way
+            metrics = list(manifest.metrics)
+            measure(opened, metrics, align_mode=spec.measure.align, workers=workers, progress=measuring)
     if report:
         from convergebench.cli.reporting import write_and_print
 
@@ -113,7 +115,7 @@ def _execute(
     if summary.stopped is not None:
         say(f"stopped: {summary.stopped}")
         say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"
-            if max_cost is not None else "to go on, run the same command again")  # fmt: skip
+            if "--max-cost" in summary.stopped else "to go on, run the same command again")  # fmt: skip
         raise typer.Exit(3)
 
 
@@ -122,12 +124,12 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
     from convergebench.engine.plan import forecast
     from convergebench.store.run import is_run
 
-    done: dict[str, int] = {}
+    done: dict[tuple[str, str], int] = {}
     if is_run(root):
         from convergebench.store.frames import RunFrames
 
         frames = RunFrames(root)
-        done = dict(frames.steps_done())
+        done = frames.steps_done()
         frames.close()
     rows = forecast(prepared.chains, prepared.editors, done)
     cases = len({chain.case.id for chain in prepared.chains})

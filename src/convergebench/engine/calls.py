@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from convergebench.engine.budget import Budget
 from convergebench.engine.gate import Gate
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
+from convergebench.engine.reuse import Lender, borrow, now
 from convergebench.errors import (
     BadReply,
     ConvergeBenchError,
@@ -69,7 +69,7 @@ class Calls:
         budget: Budget,
         retry: RetryPolicy,
         progress: Progress,
-        reuse: Sequence[tuple[Journal, ImageStore]] = (),
+        reuse: Sequence[Lender] = (),
     ) -> None:
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
@@ -78,8 +78,13 @@ class Calls:
         self._gate = Gate(editor.limits)
         self._under_way: dict[str, asyncio.Future[StepRow]] = {}
         self._failures_in_a_row = 0
-        self.stopping: str | None = None
+        self.stopping: ConvergeBenchError | None = None
         """Why no further call is begun."""
+
+    def stop(self, reason: ConvergeBenchError) -> None:
+        """Begin no further call, and wake those that wait for one; the first reason stands."""
+        self.stopping = self.stopping or reason
+        self._gate.halt()
 
     async def answer(self, edit: Edit, place: Place, rows: list[Row]) -> State:
         """The state after this edit. `rows` (the chain's comparisons so far) are committed along with the step."""
@@ -124,24 +129,12 @@ class Calls:
             del self._under_way[key]
 
     async def _reused(self, key: str, rows: list[Row]) -> StepRow | None:
-        """The same step out of another run: its image is copied, its price is not paid again."""
-        for journal, images in self._reuse:
-            found = journal.step(key)
-            if found is None:
-                continue
-            (record,) = journal.rows("select * from steps where id = ?", (key,))
-            copied: list[Row] = []
-            if found.image is not None:
-                file, mime, width, height = journal.image(found.image)
-                data = await asyncio.to_thread(images.read, file)
-                await asyncio.to_thread(self._images.put, data, mime)
-                copied.append(("images", (found.image, file, mime, width, height, len(data))))
-            copied.append(("steps", (*record[:2], self.name, *record[3:])))
-            origin = f"reused from {journal.path.parent.name}"
-            copied.append(("attempts", (key, 1, self.name, _now(), 0.0, 0.0, "reused", origin, None, None)))
-            await self._commit(rows, copied)
-            return found
-        return None
+        borrowed = await borrow(key, self._reuse, images=self._images, editor=self.name)
+        if borrowed is None:
+            return None
+        step, copied = borrowed
+        await self._commit(rows, copied)
+        return step
 
     async def _called(self, key: str, edit: Edit, place: Place, rows: list[Row]) -> StepRow:
         first = self._journal.attempts(key) + 1
@@ -156,22 +149,29 @@ class Calls:
                 self._progress.retries += 1
                 wait = self._retry.wait(tried, error)
                 if isinstance(error, Transient) and error.retry_after is not None:
-                    self._gate.pause(error.retry_after)
-                await asyncio.sleep(wait)
+                    self._pause(error.retry_after)
+                await self._gate.rest(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _pause(self, seconds: float) -> None:
+        """The provider wants to be left alone: for a while, or for longer than a run should sit and wait."""
+        self._gate.pause(seconds)
+        self._progress.note = f"{self.name} asks to wait {seconds:,.0f} s"
+        if seconds > self._retry.patience:
+            self.stop(Stopped(self._progress.note))
 
     async def _attempt(self, key: str, edit: Edit, place: Place, rows: list[Row], attempt: int) -> StepRow:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
         price = self.editor.capabilities.dollars_per_call
         async with self._gate.slot():
             if self.stopping is not None:
-                raise Stopped(self.stopping)
+                raise type(self.stopping)(str(self.stopping))
             request = await self._request(key, edit, place, attempt)
             self._budget.reserve(price)
-            actual, timing = price, (attempt, _now(), time.perf_counter())
+            actual, timing = price, (attempt, now(), time.perf_counter())
             self._progress.in_flight += 1
             try:
-                edited = await self.editor.edit(request)
+                edited = await self._edited(request)
                 actual = edited.dollars
                 kept = await asyncio.to_thread(self._kept, edited)
             except (Prerequisite, StudyError):
@@ -198,10 +198,19 @@ class Calls:
         self._progress.steps_called += 1
         return StepRow(key, "ok", identity, "")
 
+    async def _edited(self, request: EditRequest) -> Edited:
+        try:
+            async with asyncio.timeout(self.editor.limits.seconds):
+                return await self.editor.edit(request)
+        except TimeoutError as error:
+            # nobody knows whether the provider charges for it, so the budget counts it
+            price = self.editor.capabilities.dollars_per_call
+            raise Transient(f"no answer within {self.editor.limits.seconds:g} s", dollars=price) from error
+
     def _count_failure(self, note: str) -> None:
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= HOPELESS:
-            self.stopping = f"{self.name} failed {HOPELESS} times in a row (last: {note})"
+            self.stop(Stopped(f"{self.name} failed {HOPELESS} times in a row (last: {note})"))
 
     async def _recorded(
         self,
@@ -250,13 +259,7 @@ class Calls:
                 decode(edited.image, what=f"the image from {self.name}", alpha="white")
         except StudyError as error:
             raise BadReply(str(error), dollars=edited.dollars, raw=edited.raw) from error
-        try:
-            identity = self._images.put(edited.image, mime)
-        except OSError as error:
-            raise StudyError(
-                f"cannot store an image in {self._images.root}: {error.strerror or error}; what was stored is safe. "
-                "Make room, then run the same command again"
-            ) from error
+        identity = self._images.put(edited.image, mime)
         return ("images", (identity, self._images.file_of(identity, mime), mime, width, height, len(edited.image)))
 
     async def _commit(self, rows: list[Row], more: list[Row]) -> None:
@@ -297,7 +300,3 @@ class Calls:
             detail, reasoning,
         )  # fmt: skip
         return ("steps", values)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from convergebench.types import Limits
 
@@ -17,6 +17,7 @@ class Gate:
         self._slots = asyncio.Semaphore(limits.at_once)
         self._next_start = 0.0
         self._closed_until = 0.0
+        self._halted = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
@@ -29,12 +30,21 @@ class Gate:
         """Let no call begin for a while: the provider asked for it."""
         self._closed_until = max(self._closed_until, asyncio.get_running_loop().time() + seconds)
 
+    def halt(self) -> None:
+        """Wake whoever waits, now and from now on: no call will be begun, so nobody need wait for its turn."""
+        self._halted.set()
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep, but not past a halt."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._halted.wait(), seconds)
+
     async def _pace(self) -> None:
         loop = asyncio.get_running_loop()
-        while (wait := self._closed_until - loop.time()) > 0:
-            await asyncio.sleep(wait)
-        if self.limits.per_minute is not None:
+        while (wait := self._closed_until - loop.time()) > 0 and not self._halted.is_set():
+            await self.rest(wait)
+        if self.limits.per_minute is not None and not self._halted.is_set():
             start = max(self._next_start, loop.time())
             self._next_start = start + 60.0 / self.limits.per_minute
             if start > loop.time():
-                await asyncio.sleep(start - loop.time())
+                await self.rest(start - loop.time())

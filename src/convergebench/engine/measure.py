@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,26 +103,46 @@ def _results(tasks: Sequence[Task], workers: int) -> Iterator[list[tuple[str, st
         yield from map(measure_chain, tasks)
         return
     context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
-    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context, initializer=_one_thread) as pool:
-        waiting = iter(tasks)
-        under_way: set[Future[list[tuple[str, str, Reading]]]] = set()
-        try:
-            while True:
-                while len(under_way) < 3 * workers and (task := next(waiting, None)) is not None:
-                    under_way.add(pool.submit(measure_chain, task))
-                if not under_way:
-                    return
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context, initializer=_begin_worker)
+    waiting = iter(tasks)
+    under_way: set[Future[list[tuple[str, str, Reading]]]] = set()
+    try:
+        while True:
+            while len(under_way) < 3 * workers and (task := next(waiting, None)) is not None:
+                under_way.add(pool.submit(measure_chain, task))
+            if not under_way:
+                return
+            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    except BrokenProcessPool as error:
+        raise StudyError(
+            "a measuring process was killed, perhaps for want of memory; what was measured is kept. "
+            "Run the same command again with fewer: --workers 1"
+        ) from error
+    except BaseException:  # Ctrl-C above all: nobody will take the values that workers are at
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
-def _one_thread() -> None:
+def _begin_worker() -> None:
     import cv2
 
     cv2.setNumThreads(1)  # one worker per core already; more threads would only get in each other's way
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent decides
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot tell its workers; without this they would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os._exit(1)
 
 
 def _tasks(run: Run, metrics: Mapping[str, Metric], align_mode: AlignMode) -> Iterator[Task]:
@@ -209,7 +233,9 @@ def _measure_one(task: Task, comparison: Comparison, metrics: Sequence[str]) -> 
         reference = frame(comparison.reference)
         subject = frame(comparison.subject)
         via = frame(comparison.via)
-    except (StudyError, OSError) as error:
+    except OSError as error:  # the disk's trouble, not the image's: no value is written down for it
+        raise StudyError(f"cannot read {error.filename}: {error.strerror}; cbench verify {root} says more") from error
+    except StudyError as error:
         return [(name, Reading(None, "unreadable", str(error))) for name in metrics]
     assert subject is not None
     raw = Item(subject, reference, via, comparison.operation)  # type: ignore[arg-type]
@@ -218,13 +244,23 @@ def _measure_one(task: Task, comparison: Comparison, metrics: Sequence[str]) -> 
     for name in metrics:
         metric = _metric(name)
         if not metric.facts.aligned or reference is None:
-            readings.append((name, metric.measure([raw])[0]))
+            readings.append((name, _reading(metric, raw)))
             continue
         if aligned is None:
             aligned = _aligned(raw, task.align)
-        reading = aligned if isinstance(aligned, Reading) else metric.measure([aligned])[0]
-        readings.append((name, reading))
+        readings.append((name, aligned if isinstance(aligned, Reading) else _reading(metric, aligned)))
     return readings
+
+
+def _reading(metric: Metric, item: Item) -> Reading:
+    """A metric's slip is told in one line and leaves no row, so that its mended version fills the gap."""
+    try:
+        return metric.measure([item])[0]
+    except Exception as error:
+        raise StudyError(
+            f"metric '{metric.facts.name}' failed on {item.subject.id}: {type(error).__name__}: {error}; "
+            "what was measured is kept. Mend the metric, or measure without it"
+        ) from error
 
 
 def _aligned(item: Item, mode: AlignMode) -> Item | Reading:

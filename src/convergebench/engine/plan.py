@@ -36,14 +36,20 @@ class EditorForecast:
     hours: float
 
 
-def forecast(chains: Iterable[Chain], editors: Mapping[str, Editor], done: Mapping[str, int]) -> list[EditorForecast]:
-    """Calls still to make per editor, with their price and their time at the editor's limits."""
+def forecast(
+    chains: Iterable[Chain], editors: Mapping[str, Editor], done: Mapping[tuple[str, str], int]
+) -> list[EditorForecast]:
+    """Calls still to make per editor, with their price and their time at the editor's limits.
+
+    `done`: (editor, case) → steps that the run holds already.
+    """
     calls: dict[str, int] = {}
     count: dict[str, int] = {}
     for chain in chains:
         count[chain.editor] = count.get(chain.editor, 0) + 1
-        calls[chain.editor] = calls.get(chain.editor, 0) + chain.study.calls(chain.case)
-    return [_forecast(editors[name], name, count[name], max(0, calls[name] - done.get(name, 0))) for name in count]
+        left = max(0, chain.study.calls(chain.case) - done.get((chain.editor, chain.case.id), 0))
+        calls[chain.editor] = calls.get(chain.editor, 0) + left
+    return [_forecast(editors[name], name, count[name], calls[name]) for name in count]
 
 
 def _forecast(editor: Editor, name: str, chains: int, calls: int) -> EditorForecast:

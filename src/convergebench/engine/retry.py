@@ -15,6 +15,8 @@ class RetryPolicy:
     attempts: int = 5
     first_wait: float = 1.0
     longest_wait: float = 60.0
+    patience: float = 3600.0
+    """A provider that wants a longer pause than this is left for a later run."""
     randomness: random.Random = field(default_factory=random.Random, repr=False)
 
     def wait(self, attempt: int, error: EditorError) -> float:

@@ -14,11 +14,11 @@ from convergebench.engine.calls import Calls, Place, StepFailed, Stopped
 from convergebench.engine.plan import Chain, interleave
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
+from convergebench.engine.reuse import Lender
 from convergebench.engine.roles import Role, answer_question
 from convergebench.errors import BudgetSpent, ConvergeBenchError, Exhausted, Prerequisite, Refused, StudyError
 from convergebench.ids import comparison_id
-from convergebench.store.images import ImageStore
-from convergebench.store.journal import Journal, Row
+from convergebench.store.journal import Row
 from convergebench.store.run import Run
 from convergebench.types import Ask, Compare, Edit, Editor, Reply, State, Turn, Word
 
@@ -47,7 +47,7 @@ class Engine:
         max_cost: float | None = None,
         retry: RetryPolicy | None = None,
         progress: Progress | None = None,
-        reuse: Sequence[tuple[Journal, ImageStore]] = (),
+        reuse: Sequence[Lender] = (),
     ) -> None:
         self.journal, self.images = run.journal, run.images
         self.progress = progress or Progress()
@@ -67,29 +67,31 @@ class Engine:
             )
             for name, editor in editors.items()
         }
-        self._stopped: str | None = None
         self._fatal: ConvergeBenchError | None = None
 
     def stop(self, reason: str) -> None:
         """Begin no further call; calls in flight come home."""
-        self._stopped = self._stopped or reason
         for calls in self._calls.values():
-            calls.stopping = calls.stopping or reason
+            calls.stop(Stopped(reason))
 
     async def run(self, chains: Sequence[Chain]) -> Summary:
         """Walk them all, as far as limits and budget let."""
-        finished = self.journal.finished()
-        todo = []
+        known = self.journal.chains()
+        todo: list[Chain] = []
+        opened: list[Row] = []
         for chain in chains:
             steps = chain.study.calls(chain.case)
             self.progress.chains += 1
             self.progress.steps += steps
-            if finished.get((chain.editor, chain.case.id)) == self._plan(chain):
+            row = known.get((chain.editor, chain.case.id))
+            if row is not None and row.has_done(self._plan(chain), chain.rounds):
                 self.progress.steps_done += steps
-                self.progress.chain_ended("finished")
+                self.progress.chain_ended(row.status)
             else:
                 todo.append(chain)
-        await self.journal.commit([self._chain_row(chain, "open", "", 0) for chain in todo])
+                # what it has done so far stays true while it goes on
+                opened.append(self._chain_row(chain, "open", "", row.rounds if row else 0))
+        await self.journal.commit(opened)
         room = asyncio.Semaphore(OPEN_AT_ONCE)
         try:
             async with asyncio.TaskGroup() as group:
@@ -101,8 +103,8 @@ class Engine:
             raise self._fatal or several.exceptions[0] from several
         if self._fatal is not None:
             raise self._fatal
-        halted = next((calls.stopping for calls in self._calls.values() if calls.stopping), None)
-        return Summary(dict(self.progress.statuses), self._stopped or halted)
+        halted = next((str(calls.stopping) for calls in self._calls.values() if calls.stopping), None)
+        return Summary(dict(self.progress.statuses), halted)
 
     def _plan(self, chain: Chain) -> str:
         return chain.plan(self._calls[chain.editor].editor.fingerprint)
@@ -123,7 +125,7 @@ class Engine:
             self.progress.note = f"{chain.editor}, {chain.case.id}: {failure}"
         except BudgetSpent as limit:
             status, detail = "stopped", str(limit)
-            self.stop(str(limit))
+            self._calls[chain.editor].stop(limit)  # another editor's calls may cost less, or nothing
         except Stopped as reason:
             status, detail = "open", str(reason)
         except (Prerequisite, StudyError) as reason:  # no chain can go on; calls in flight may still come home

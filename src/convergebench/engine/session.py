@@ -10,7 +10,7 @@ from typing import Any
 from convergebench.edits.pairs import load_pairs
 from convergebench.engine.measure import metric_fingerprint
 from convergebench.engine.plan import Chain
-from convergebench.errors import StudyError
+from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.ids import comparison_id
 from convergebench.images.decode import decode, probe
 from convergebench.images.suite import load_suite
@@ -20,7 +20,7 @@ from convergebench.store.journal import Row
 from convergebench.store.manifest import Manifest, command_line, session
 from convergebench.store.run import Run
 from convergebench.studies.base import StudyKind
-from convergebench.studies.spec import StudySpec
+from convergebench.studies.spec import EditorTable, StudySpec
 from convergebench.types import KINDS, Editor, SourceImage, State
 
 
@@ -53,8 +53,9 @@ def prepare(spec: StudySpec) -> Prepared:
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
     editors: dict[str, Editor] = {}
     for entry in spec.editors:
-        editors[entry.name] = load("editors", entry.use)(entry.name, **entry.options)
+        editors[entry.name] = _made(entry)
         _require_understood(editors[entry.name], entry.name, spec)
+    _require_different(editors)
     kind: type[StudyKind] = load("studies", spec.study)
     study = kind.of(spec.parameters, spec.settings.as_settings())
     stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
@@ -68,7 +69,7 @@ def prepare(spec: StudySpec) -> Prepared:
         editors=editors,
         chains=tuple(Chain(name, case, study, study.rounds_of(case)) for name in editors for case in cases),
         metrics=tuple(expand(spec.measure.metrics)),
-        spec=spec.model_dump(mode="json"),
+        spec=spec.model_dump(mode="json", by_alias=True),
         fixed={**study.fixed(), **spec.settings.model_dump(mode="json")},
         options={entry.name: {"use": entry.use, "options": entry.options} for entry in spec.editors},
     )
@@ -85,6 +86,30 @@ def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> l
     return [image for image in fitting if image.id in chosen]
 
 
+def _made(entry: EditorTable) -> Editor:
+    """The editor of a study's entry; foreign code, so whatever it raises becomes one line."""
+    factory = load("editors", entry.use)
+    try:
+        editor: Editor = factory(entry.name, **entry.options)
+    except ConvergeBenchError:
+        raise
+    except Exception as error:
+        raise StudyError(f"editor '{entry.name}' cannot be made: {type(error).__name__}: {error}") from error
+    return editor
+
+
+def _require_different(editors: Mapping[str, Editor]) -> None:
+    """One fingerprint is one editor: under two names it would answer half of its own steps to the other."""
+    names: dict[str, str] = {}
+    for name, editor in editors.items():
+        other = names.setdefault(editor.fingerprint, name)
+        if other != name:
+            raise StudyError(
+                f"'{other}' and '{name}' are the same editor ({editor.fingerprint}); leave one out, or give it other "
+                "options. To run an editor more often, raise replicates"
+            )
+
+
 def _require_understood(editor: Editor, name: str, spec: StudySpec) -> None:
     """A setting that an editor would ignore must not stand in its study as if it counted."""
     able = editor.capabilities
@@ -98,9 +123,13 @@ def _require_understood(editor: Editor, name: str, spec: StudySpec) -> None:
 
 
 def begin(run: Run, prepared: Prepared) -> Manifest:
-    """Write the manifest (or grow it), then the sources and the cases; nothing is written if the meaning changed."""
-    manifest = run.extend(manifest_of(run.root.name, prepared))
+    """Store the sources, write the manifest (or grow it), then the cases; nothing is written if the meaning changed.
+
+    The manifest comes after the sources: one that names an image which cannot be read would refuse its mended version.
+    """
+    manifest = run.grown(manifest_of(run.root.name, prepared))
     run.journal.commit_now(_source_rows(run, prepared.sources))
+    run.write(manifest)
     rows: dict[str, Row] = {}
     for chain in prepared.chains:
         case = chain.case

@@ -55,7 +55,7 @@ class RunFrames:
                                           when 'replicate' then '-replicate' else '' end,
                   m.value, m.status, m.detail, k.role, m.align, m.fingerprint
                 from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
-                where m.align in (?, 'none') order by 1, 2, 9, 10""",
+                where m.align in (?, 'none') order by 1, 2, 9, 10, 14""",
             MEASUREMENTS,
             (align,),
         )
@@ -96,14 +96,14 @@ class RunFrames:
         """Every call that was made, in order of time."""
         return self._frame(
             """select editor, step, attempt, started, seconds, dollars, outcome, error, model
-               from attempts order by started""",
+               from attempts order by started, step, attempt""",
             ATTEMPTS,
         )
 
-    def steps_done(self) -> dict[str, int]:
-        """Editor → steps answered so far."""
-        query = "select editor, count(distinct step) from chain_steps group by editor"
-        return dict(self._connection.execute(query).fetchall())
+    def steps_done(self) -> dict[tuple[str, str], int]:
+        """(editor, case) → steps answered so far."""
+        query = 'select editor, "case", count(*) from chain_steps group by editor, "case"'
+        return {(editor, case): count for editor, case, count in self._connection.execute(query)}
 
     def close(self) -> None:
         """Let go of the file."""

@@ -61,8 +61,14 @@ class ImageStore:
         """Store bytes, return their id. A file that is there is whole, so it is not written again."""
         identity = image_id(data)
         path = self.root / self.file_of(identity, mime)
-        if not path.exists():
-            write_synced(path, data)
+        try:
+            if not path.exists():
+                write_synced(path, data)
+        except OSError as error:
+            raise StudyError(
+                f"cannot store an image in {self.root}: {error.strerror or error}; what was stored is safe. "
+                "Make room, then run the same command again"
+            ) from error
         return identity
 
     def read(self, file: str) -> bytes:

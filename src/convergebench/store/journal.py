@@ -8,6 +8,7 @@ closed for writing: every later commit fails with the same reason, so no caller 
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,21 @@ Row = tuple[str, Sequence[Any]]
 """A table name with its values in column order (inserted, or left as it is if the key is there)."""
 
 
+class ChainRow(NamedTuple):
+    """How far a chain has come."""
+
+    plan: str
+    status: str
+    rounds: int
+    planned: int
+
+    def has_done(self, plan: str, rounds: int) -> bool:
+        """Whether it came to its end as this plan wants, or under a plan of more rounds: a run never shrinks."""
+        if self.planned > rounds:
+            return self.status in ("finished", "refused", "ended")
+        return self.status == "finished" and self.plan == plan
+
+
 class StepRow(NamedTuple):
     """A journalled step."""
 
@@ -33,32 +49,84 @@ class StepRow(NamedTuple):
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A connection with the settings every part relies on: WAL, full sync, no implicit transactions."""
-    uri = f"{path.resolve().as_uri()}{'?mode=ro' if read_only else ''}"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, timeout=30)
-    if not read_only:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("pragma synchronous = full")
-    connection.execute("pragma cache_size = -65536")
+    uri = path.resolve().as_uri()
+    if read_only:
+        # a log cannot be made in an archive that may not be written, and need not: nobody writes there
+        archive = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+        uri += "?mode=ro&immutable=1" if archive else "?mode=ro"
+    try:
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, timeout=30)
+        if not read_only:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute("pragma synchronous = full")
+        connection.execute("pragma cache_size = -65536")
+        connection.execute("select count(*) from sqlite_master").fetchone()  # the first look at the file itself
+    except sqlite3.Error as error:
+        raise StudyError(f"{path} cannot be opened: {error}") from error
     return connection
 
 
-class Journal:
-    """Reads at once, writes in groups."""
+class Records:
+    """What a run has journalled, read only: another process may be writing it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._read = connect(path, read_only=True)
+
+    def step(self, identity: str) -> StepRow | None:
+        """A step that has been answered, if it has."""
+        row = self._read.execute("select id, status, image, detail from steps where id = ?", (identity,)).fetchone()
+        return StepRow(*row) if row else None
+
+    def answer(self, identity: str) -> tuple[str | None, str] | None:
+        """(value as JSON or None, raw reply) of a question that has been answered."""
+        row = self._read.execute("select value, raw from answers where id = ?", (identity,)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def image(self, identity: str) -> tuple[str, str, int, int]:
+        """(file, mime, width, height) of a stored image."""
+        row = self._read.execute("select file, mime, width, height from images where id = ?", (identity,)).fetchone()
+        if row is None:
+            raise StudyError(f"image {identity} is not in {self.path}")
+        return row[0], row[1], row[2], row[3]
+
+    def attempts(self, step: str) -> int:
+        """How many times this step has been tried, in all sessions."""
+        (count,) = self._read.execute("select count(*) from attempts where step = ?", (step,)).fetchone()
+        return int(count)
+
+    def dollars(self) -> float:
+        """What this run has cost so far."""
+        (spent,) = self._read.execute("select coalesce(sum(dollars), 0) from attempts").fetchone()
+        return float(spent)
+
+    def chains(self) -> dict[tuple[str, str], ChainRow]:
+        """(editor, case) → how far it has come."""
+        rows = self._read.execute('select editor, "case", plan, status, rounds, planned from chains')
+        return {(editor, case): ChainRow(*row) for editor, case, *row in rows}
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Any question, read only."""
+        yield from self._read.execute(query, parameters)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._read.close()
+
+
+class Journal(Records):
+    """Reads at once, writes in groups."""
+
+    def __init__(self, path: Path) -> None:
         self._write = connect(path)
         migrate(self._write)
-        self._read = connect(path)
-        self._read.execute("pragma query_only = on")
+        super().__init__(path)
         self._pending: list[Row] = []
         self._lock = threading.Lock()
         self._failure: Exception | None = None
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._inserts: dict[str, str] = {}
         self.commits = 0
-
-    # --- writing ---------------------------------------------------------------------------------
 
     async def commit(self, rows: Iterable[Row]) -> None:
         """Return when these rows are durable."""
@@ -101,46 +169,8 @@ class Journal:
             self._inserts[table] = f"insert or {verb} into {table} values ({','.join('?' * width)})"
         return self._inserts[table]
 
-    # --- reading ---------------------------------------------------------------------------------
-
-    def step(self, identity: str) -> StepRow | None:
-        """A step that has been answered, if it has."""
-        row = self._read.execute("select id, status, image, detail from steps where id = ?", (identity,)).fetchone()
-        return StepRow(*row) if row else None
-
-    def answer(self, identity: str) -> tuple[str | None, str] | None:
-        """(value as JSON or None, raw reply) of a question that has been answered."""
-        row = self._read.execute("select value, raw from answers where id = ?", (identity,)).fetchone()
-        return (row[0], row[1]) if row else None
-
-    def image(self, identity: str) -> tuple[str, str, int, int]:
-        """(file, mime, width, height) of a stored image."""
-        row = self._read.execute("select file, mime, width, height from images where id = ?", (identity,)).fetchone()
-        if row is None:
-            raise StudyError(f"image {identity} is not in {self.path}")
-        return row[0], row[1], row[2], row[3]
-
-    def attempts(self, step: str) -> int:
-        """How many times this step has been tried, in all sessions."""
-        (count,) = self._read.execute("select count(*) from attempts where step = ?", (step,)).fetchone()
-        return int(count)
-
-    def dollars(self) -> float:
-        """What this run has cost so far."""
-        (spent,) = self._read.execute("select coalesce(sum(dollars), 0) from attempts").fetchone()
-        return float(spent)
-
-    def finished(self) -> dict[tuple[str, str], str]:
-        """(editor, case) → plan, of the chains that are complete."""
-        rows = self._read.execute("select editor, \"case\", plan from chains where status = 'finished'")
-        return {(editor, case): plan for editor, case, plan in rows}
-
-    def rows(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Any question, read only."""
-        yield from self._read.execute(query, parameters)
-
     def close(self) -> None:
         """Write what is pending and let go of the file."""
         self._writer.shutdown(wait=True)
-        for connection in (self._read, self._write):
-            connection.close()
+        super().close()
+        self._write.close()

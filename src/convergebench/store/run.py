@@ -49,12 +49,17 @@ class Run:
         """As it stands on the disk."""
         return read_manifest(self.root / "manifest.json")
 
-    def extend(self, manifest: Manifest) -> Manifest:
+    def grown(self, manifest: Manifest) -> Manifest:
+        """What the manifest will be: this one for a new run, or the one that is there, grown by it. Writes nothing."""
+        return grow(self.manifest, manifest) if (self.root / "manifest.json").exists() else manifest
+
+    def write(self, manifest: Manifest) -> None:
+        """Put the manifest in place."""
+        write_manifest(self.root / "manifest.json", manifest)
+
+    def extend(self, manifest: Manifest) -> None:
         """Write the manifest of a new run, or grow the one that is there."""
-        path = self.root / "manifest.json"
-        grown = grow(read_manifest(path), manifest) if path.exists() else manifest
-        write_manifest(path, grown)
-        return grown
+        self.write(self.grown(manifest))
 
     def close(self) -> None:
         """Let go."""

@@ -1,0 +1,40 @@
+"""Answering a step out of another run: its image is copied, its price is not paid again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from convergebench.store.images import ImageStore
+from convergebench.store.journal import Records, Row, StepRow
+
+Lender = tuple[Records, ImageStore]
+"""A run that may be asked."""
+
+
+async def borrow(
+    key: str, lenders: Sequence[Lender], *, images: ImageStore, editor: str
+) -> tuple[StepRow, list[Row]] | None:
+    """The step as another run has it, with the rows that make it this run's own; None if nobody has it."""
+    for records, theirs in lenders:
+        found = records.step(key)
+        if found is None:
+            continue
+        (step,) = records.rows("select * from steps where id = ?", (key,))
+        rows: list[Row] = []
+        if found.image is not None:
+            file, mime, width, height = records.image(found.image)
+            data = await asyncio.to_thread(theirs.read, file)
+            await asyncio.to_thread(images.put, data, mime)
+            rows.append(("images", (found.image, file, mime, width, height, len(data))))
+        rows.append(("steps", (*step[:2], editor, *step[3:])))
+        origin = f"reused from {records.path.parent.name}"
+        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, None, None)))
+        return found, rows
+    return None
+
+
+def now() -> str:
+    """This moment, as it stands in the table of attempts."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 from benchmarks.virtual_time import run_virtually
@@ -99,3 +100,25 @@ def test_a_chain_that_goes_on_keeps_the_rounds_it_has(tmp_path: Path) -> None:
     walk(tmp_path / "run", CountingEditor(), rounds=5, cases=CASES[:1])
     walk(tmp_path / "run", CountingEditor(before=look), rounds=6, cases=CASES[:1])
     assert seen == {("open", 5)}
+
+
+def test_an_editor_that_blocks_every_thread_does_not_keep_images_from_being_stored(tmp_path: Path) -> None:
+    """Foreign code may sit in the event loop's own threads; the run's disk work has threads of its own."""
+    release = threading.Event()
+
+    class Sitting(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            for _ in range(64):
+                asyncio.get_running_loop().run_in_executor(None, release.wait)
+            return await super().edit(request)
+
+    async def session(run: Run) -> dict[str, int]:
+        engine = Engine(run, {"counting": Sitting()})
+        try:
+            return (await asyncio.wait_for(engine.run(chains_of(CASES[:1], 1)), timeout=15)).statuses
+        finally:
+            release.set()
+
+    with Run.create(tmp_path / "run") as run:
+        begun(run, IMAGES, CASES[:1])
+        assert asyncio.run(session(run)) == {"finished": 1}

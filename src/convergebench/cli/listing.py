@@ -47,7 +47,7 @@ def _editors() -> list[dict[str, str]]:
         try:
             factory = load("editors", name)
             summary = (factory.__doc__ or "").strip().splitlines()[:1]
-            rows.append({"editor": name, "what it does": getattr(factory, "summary", "") or "".join(summary)})
+            rows.append({"editor": name, "what it does": "".join(summary).removeprefix(f"`{name}`: ")})
         except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
             rows.append({"editor": name, "what it does": f"cannot run: {error}"})
     return rows

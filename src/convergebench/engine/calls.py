@@ -173,7 +173,7 @@ class Calls:
             try:
                 edited = await self._edited(request)
                 actual = edited.dollars
-                kept = await asyncio.to_thread(self._kept, edited)
+                kept = await self._images.in_thread(self._kept, edited)
             except (Prerequisite, StudyError):
                 actual = 0.0
                 raise
@@ -236,7 +236,7 @@ class Calls:
 
     async def _request(self, key: str, edit: Edit, place: Place, attempt: int) -> EditRequest:
         file, mime, _, _ = self._journal.image(edit.state.image)
-        data = await asyncio.to_thread(self._images.read, file)
+        data = await self._images.in_thread(self._images.read, file)
         base = edit.settings.seed or 0
         seed = base if edit.settings.seed_policy == "fixed" else seed_from(key, base)
         return EditRequest(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -25,8 +24,8 @@ async def borrow(
         rows: list[Row] = []
         if found.image is not None:
             file, mime, width, height = records.image(found.image)
-            data = await asyncio.to_thread(theirs.read, file)
-            await asyncio.to_thread(images.put, data, mime)
+            data = await theirs.in_thread(theirs.read, file)
+            await images.in_thread(images.put, data, mime)
             rows.append(("images", (found.image, file, mime, width, height, len(data))))
         rows.append(("steps", (*step[:2], editor, *step[3:])))
         origin = f"reused from {records.path.parent.name}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -56,7 +55,7 @@ async def answer_question(
         value, raw = found
         return Reply(key, None if value is None else json.loads(value), raw)
     files = [journal.image(state.image)[0] for state in ask.states]
-    data = tuple([await asyncio.to_thread(images.read, file) for file in files])
+    data = tuple([await images.in_thread(images.read, file) for file in files])
     begun = time.perf_counter()
     answered = await role.ask(data, ask.payload)
     value = None if answered.value is None else canonical(answered.value)

@@ -174,7 +174,7 @@ class Engine:
 
     async def _turn(self, edit: Edit) -> Turn:
         file, _, _, _ = self.journal.image(edit.state.image)
-        return Turn(edit.instruction, await asyncio.to_thread(self.images.read, file))
+        return Turn(edit.instruction, await self.images.in_thread(self.images.read, file))
 
 
 @dataclass

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
+
+T = TypeVar("T")
 
 EXTENSIONS = {
     "image/png": "png",
@@ -51,6 +57,12 @@ class ImageStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        # its own threads: an editor that blocks the event loop's must not keep images from being written
+        self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="images")
+
+    async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        """Do disk work beside the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def file_of(self, identity: str, mime: str) -> str:
         """Where an image lives, relative to the run directory."""

@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "convergebench"
 
-GROUND = {"types", "errors", "registry", "ids", "documents"}
+GROUND = {"types", "errors", "registry", "ids", "documents", "redaction"}
 """What every room may use."""
 
 MAY_USE: dict[str, set[str]] = {

@@ -11,6 +11,7 @@ import typer
 
 from convergebench.cli import importing, listing, measuring, reporting, running, suites, verifying
 from convergebench.errors import ConvergeBenchError
+from convergebench.redaction import redact
 
 app = typer.Typer(
     name="cbench",
@@ -53,7 +54,7 @@ def main() -> None:
     try:
         app()
     except ConvergeBenchError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(redact(f"error: {error}\n"))
         sys.exit(2)
     except Interrupted:
         sys.stderr.write("stopped; the same command goes on\n")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from convergebench.engine.attempt import Attempt, Place, Wanted
 from convergebench.engine.budget import Budget
 from convergebench.engine.gate import Gate
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
-from convergebench.engine.reuse import Lender, borrow, now
+from convergebench.engine.reuse import Lender, borrow
 from convergebench.errors import (
     BadReply,
     ConvergeBenchError,
@@ -22,21 +21,15 @@ from convergebench.errors import (
     StudyError,
     Transient,
 )
-from convergebench.ids import canonical, seed_from, step_id
+from convergebench.ids import seed_from, step_id
 from convergebench.images.decode import decode, probe
+from convergebench.redaction import redact
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Journal, Row, StepRow
-from convergebench.types import Case, Edit, Edited, Editor, EditRequest, State, Turn
+from convergebench.types import Edit, Edited, Editor, EditRequest, State
 
 HOPELESS = 25
 """So many calls of one editor failing in a row means the editor, not the image, is the trouble."""
-
-OUTCOMES: dict[type[EditorError], str] = {
-    Transient: "transient",
-    BadReply: "bad-reply",
-    Refused: "refused",
-    Exhausted: "ended",
-}
 
 
 class StepFailed(ConvergeBenchError):
@@ -45,15 +38,6 @@ class StepFailed(ConvergeBenchError):
 
 class Stopped(ConvergeBenchError):
     """The run is winding down; this step was not begun."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where in which chain a step stands."""
-
-    case: Case
-    position: int
-    history: tuple[Turn, ...] = ()
 
 
 class Calls:
@@ -88,18 +72,18 @@ class Calls:
 
     async def answer(self, edit: Edit, place: Place, rows: list[Row]) -> State:
         """The state after this edit. `rows` (the chain's comparisons so far) are committed along with the step."""
-        key = self.key(edit, place)
-        step = self._journal.step(key)
+        wanted = Wanted(self.key(edit, place), edit, place, rows)
+        step = self._journal.step(wanted.key)
         if step is None:
-            step = await self._shared(key, edit, place, rows)
-        rows.append(("chain_steps", (self.name, place.case.id, place.position, key)))
+            step = await self._shared(wanted)
+        rows.append(("chain_steps", (self.name, place.case.id, place.position, wanted.key)))
         self._progress.steps_done += 1
         if step.status == "refused":
             raise Refused(step.detail)
         if step.status == "ended":
             raise Exhausted(step.detail)
         assert step.image is not None
-        return State(key, step.image)
+        return State(wanted.key, step.image)
 
     def key(self, edit: Edit, place: Place) -> str:
         """The step's history in one word."""
@@ -111,14 +95,14 @@ class Calls:
             replicate=place.case.replicate,
         )
 
-    async def _shared(self, key: str, edit: Edit, place: Place, rows: list[Row]) -> StepRow:
+    async def _shared(self, wanted: Wanted) -> StepRow:
         """Two chains that begin alike wait for one call instead of paying twice."""
-        if key in self._under_way:
-            return await asyncio.shield(self._under_way[key])
+        if wanted.key in self._under_way:
+            return await asyncio.shield(self._under_way[wanted.key])
         future: asyncio.Future[StepRow] = asyncio.get_running_loop().create_future()
-        self._under_way[key] = future
+        self._under_way[wanted.key] = future
         try:
-            step = await self._reused(key, rows) or await self._called(key, edit, place, rows)
+            step = await self._reused(wanted) or await self._called(wanted)
             future.set_result(step)
             return step
         except BaseException as error:
@@ -126,26 +110,26 @@ class Calls:
             future.exception()  # mark as seen: nobody may be waiting
             raise
         finally:
-            del self._under_way[key]
+            del self._under_way[wanted.key]
 
-    async def _reused(self, key: str, rows: list[Row]) -> StepRow | None:
-        borrowed = await borrow(key, self._reuse, images=self._images, editor=self.name)
+    async def _reused(self, wanted: Wanted) -> StepRow | None:
+        borrowed = await borrow(wanted.key, self._reuse, images=self._images, editor=self.name)
         if borrowed is None:
             return None
         step, copied = borrowed
-        await self._commit(rows, copied)
+        await self._commit(wanted, copied)
         return step
 
-    async def _called(self, key: str, edit: Edit, place: Place, rows: list[Row]) -> StepRow:
-        first = self._journal.attempts(key) + 1
-        for attempt in range(first, first + self._retry.attempts):
+    async def _called(self, wanted: Wanted) -> StepRow:
+        first = self._journal.attempts(wanted.key) + 1
+        for number in range(first, first + self._retry.attempts):
             try:
-                return await self._attempt(key, edit, place, rows, attempt)
+                return await self._attempt(wanted, number)
             except (Transient, BadReply) as error:
-                tried = attempt - first + 1
+                tried = number - first + 1
                 self._count_failure(str(error))
                 if tried == self._retry.attempts:
-                    raise StepFailed(f"{tried} attempts failed, last: {error}") from error
+                    raise StepFailed(f"{tried} attempts failed, last: {redact(str(error))}") from error
                 self._progress.retries += 1
                 wait = self._retry.wait(tried, error)
                 if isinstance(error, Transient) and error.retry_after is not None:
@@ -160,15 +144,15 @@ class Calls:
         if seconds > self._retry.patience:
             self.stop(Stopped(self._progress.note))
 
-    async def _attempt(self, key: str, edit: Edit, place: Place, rows: list[Row], attempt: int) -> StepRow:
+    async def _attempt(self, wanted: Wanted, number: int) -> StepRow:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
         price = self.editor.capabilities.dollars_per_call
         async with self._gate.slot():
             if self.stopping is not None:
                 raise type(self.stopping)(str(self.stopping))
-            request = await self._request(key, edit, place, attempt)
+            request = await self._request(wanted, number)
             self._budget.reserve(price)
-            actual, timing = price, (attempt, now(), time.perf_counter())
+            actual, attempt = price, Attempt(wanted, self.name, number, request.seed)
             self._progress.in_flight += 1
             try:
                 edited = await self._edited(request)
@@ -179,11 +163,11 @@ class Calls:
                 raise
             except EditorError as error:
                 actual = error.dollars
-                return await self._recorded(key, edit, place, rows, timing, request.seed, error)
+                return await self._failed(attempt, error)
             except Exception as error:  # an editor is foreign code: its slips end a chain, not a run of days
                 actual = 0.0
-                note = f"{type(error).__name__}: {error}"
-                await self._commit(rows, [self._attempt_row(key, timing, "error", note)])
+                note = redact(f"{type(error).__name__}: {error}")
+                await self._commit(wanted, [attempt.row("error", note)])
                 self._count_failure(note)
                 raise StepFailed(note) from error
             finally:
@@ -191,12 +175,11 @@ class Calls:
                 self._budget.settle(price, actual)
                 self._progress.dollars = self._budget.spent
             identity = str(kept[1][0])
-            paid = self._attempt_row(key, timing, "ok", "", edited.dollars, model=edited.model, raw=edited.raw)
-            step = self._step_row(key, edit, place, request.seed, "ok", identity, "", edited.reasoning)
-            await self._commit(rows, [kept, step, paid])
+            paid = attempt.row("ok", dollars=edited.dollars, model=edited.model, raw=edited.raw)
+            await self._commit(wanted, [kept, attempt.step("ok", image=identity, reasoning=edited.reasoning), paid])
         self._failures_in_a_row = 0
         self._progress.steps_called += 1
-        return StepRow(key, "ok", identity, "")
+        return StepRow(wanted.key, "ok", identity, "")
 
     async def _edited(self, request: EditRequest) -> Edited:
         try:
@@ -210,35 +193,26 @@ class Calls:
     def _count_failure(self, note: str) -> None:
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= HOPELESS:
-            self.stop(Stopped(f"{self.name} failed {HOPELESS} times in a row (last: {note})"))
+            self.stop(Stopped(f"{self.name} failed {HOPELESS} times in a row (last: {redact(note)})"))
 
-    async def _recorded(
-        self,
-        key: str,
-        edit: Edit,
-        place: Place,
-        rows: list[Row],
-        timing: tuple[int, str, float],
-        seed: int,
-        error: EditorError,
-    ) -> StepRow:
+    async def _failed(self, attempt: Attempt, error: EditorError) -> StepRow:
         """A failed attempt as a row; a refusal or a recording's end also answers the step."""
-        outcome = next(word for kind, word in OUTCOMES.items() if isinstance(error, kind))
-        row = self._attempt_row(key, timing, outcome, str(error), error.dollars, raw=error.raw)
+        row = attempt.failure(error)
         if isinstance(error, Transient | BadReply):
             await self._journal.commit([row])
             raise error
-        detail = f"{error.reason}: {error}" if isinstance(error, Refused) else str(error)
-        step = self._step_row(key, edit, place, seed, outcome, None, detail, None)
-        await self._commit(rows, [step, row])
+        detail = redact(f"{error.reason}: {error}" if isinstance(error, Refused) else str(error))
+        status = "refused" if isinstance(error, Refused) else "ended"
+        await self._commit(attempt.wanted, [attempt.step(status, detail=detail), row])
         self._progress.refusals += isinstance(error, Refused)
-        return StepRow(key, outcome, None, detail)
+        return StepRow(attempt.wanted.key, status, None, detail)
 
-    async def _request(self, key: str, edit: Edit, place: Place, attempt: int) -> EditRequest:
+    async def _request(self, wanted: Wanted, number: int) -> EditRequest:
+        edit, place = wanted.edit, wanted.place
         file, mime, _, _ = self._journal.image(edit.state.image)
         data = await self._images.in_thread(self._images.read, file)
         base = edit.settings.seed or 0
-        seed = base if edit.settings.seed_policy == "fixed" else seed_from(key, base)
+        seed = base if edit.settings.seed_policy == "fixed" else seed_from(wanted.key, base)
         return EditRequest(
             image=data,
             mime=mime,
@@ -247,7 +221,7 @@ class Calls:
             seed=seed,
             case=place.case.id,
             index=place.position,
-            attempt=attempt,
+            attempt=number,
             history=place.history,
         )
 
@@ -262,41 +236,8 @@ class Calls:
         identity = self._images.put(edited.image, mime)
         return ("images", (identity, self._images.file_of(identity, mime), mime, width, height, len(edited.image)))
 
-    async def _commit(self, rows: list[Row], more: list[Row]) -> None:
+    async def _commit(self, wanted: Wanted, more: list[Row]) -> None:
         """Commit the chain's gathered rows with these; what is committed is taken off the chain's list."""
-        taken = list(rows)
+        taken = list(wanted.rows)
         await self._journal.commit([*more, *taken])
-        del rows[: len(taken)]
-
-    def _attempt_row(
-        self,
-        key: str,
-        timing: tuple[int, str, float],
-        outcome: str,
-        error: str,
-        dollars: float = 0.0,
-        *,
-        model: str | None = None,
-        raw: str | None = None,
-    ) -> Row:
-        attempt, started, begun = timing
-        seconds = time.perf_counter() - begun
-        return ("attempts", (key, attempt, self.name, started, seconds, dollars, outcome, error, model, raw))
-
-    def _step_row(
-        self,
-        key: str,
-        edit: Edit,
-        place: Place,
-        seed: int,
-        status: str,
-        image: str | None,
-        detail: str,
-        reasoning: str | None,
-    ) -> Row:
-        settings = canonical(edit.settings.as_key())
-        values = (
-            key, edit.state.id, self.name, edit.instruction, settings, seed, place.case.replicate, status, image,
-            detail, reasoning,
-        )  # fmt: skip
-        return ("steps", values)
+        del wanted.rows[: len(taken)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
+from convergebench.engine.attempt import now
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Records, Row, StepRow
 
@@ -32,8 +32,3 @@ async def borrow(
         rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, None, None)))
         return found, rows
     return None
-
-
-def now() -> str:
-    """This moment, as it stands in the table of attempts."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from convergebench.engine.attempt import Place
 from convergebench.engine.budget import Budget
-from convergebench.engine.calls import Calls, Place, StepFailed, Stopped
+from convergebench.engine.calls import Calls, StepFailed, Stopped
 from convergebench.engine.plan import Chain, interleave
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.errors import ChangedMeaning, StudyError
+from convergebench.redaction import redact
 from convergebench.store.images import write_synced
 
 FORMAT = 1
@@ -153,7 +154,7 @@ def _ask_git(folder: Path, *words: str) -> str:
 def command_line() -> str:
     """The command as typed, without the path of the program and without anything that looks like a key."""
     words = [Path(sys.argv[0]).name, *sys.argv[1:]]
-    return " ".join(_quoted(word) for word in words)
+    return redact(" ".join(_quoted(word) for word in words))
 
 
 def _quoted(word: str) -> str:

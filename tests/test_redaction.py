@@ -1,0 +1,58 @@
+"""Keys never reach a log, a file or a page."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from convergebench.errors import Refused, Transient
+from convergebench.redaction import redact
+from convergebench.store.manifest import command_line
+from convergebench.types import Edited, EditRequest
+from tests.engine.parts import CASES, CountingEditor, walk
+
+KEY = "sk-0123456789abcdef"
+
+
+def test_values_of_secret_variables_are_blotted_out() -> None:
+    environment = {"OPENAI_API_KEY": KEY, "HOME": "/home/somebody", "SHORT_KEY": "abc"}
+    said = f"401 for https://api.example/v1?key={KEY} in /home/somebody, abc"
+    assert redact(said, environment) == "401 for https://api.example/v1?key=… in /home/somebody, abc"
+
+
+@pytest.mark.parametrize("kind", ["transient", "refused", "bug", "raw"])
+def test_a_key_in_a_providers_words_is_in_no_file_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("PROVIDER_API_KEY", KEY)
+
+    class Leaky(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            if kind == "transient":
+                raise Transient(f"429 for ?key={KEY}", raw=f"header {KEY}")
+            if kind == "refused":
+                raise Refused(f"no, {KEY}", raw=KEY)
+            if kind == "bug":
+                raise KeyError(KEY)
+            edited = await super().edit(request)
+            return Edited(edited.image, edited.mime, edited.model, raw=f"Authorization: {KEY}")
+
+    _, _, progress = walk(tmp_path / "run", Leaky(), rounds=1, cases=CASES[:1])
+    connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
+    text = "\n".join(connection.iterdump())
+    connection.close()
+    assert "…" in text
+    assert KEY not in text
+    assert KEY not in progress.note
+    assert all(KEY.encode() not in path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+
+
+def test_a_key_on_the_command_line_is_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", KEY)
+    monkeypatch.setattr(
+        sys, "argv", ["/usr/bin/cbench", "run", "s.toml", f"--suite=https://x/?t={KEY}", "--api-key=abc"]
+    )
+    assert command_line() == "cbench run s.toml '--suite=https://x/?t=…' --api-key=…"

@@ -90,3 +90,16 @@ def test_two_chains_of_one_source_and_pair_are_two_samples(world: World) -> None
     assert values[0] != values[2]
     world.cbench("report", "runs/imported")
     assert (world.root / "runs/imported/report/index.html").exists()
+
+
+def test_chains_that_changed_size_are_said_and_measured_when_asked(world: World) -> None:
+    record(world.root / "chains" / "scene_01_red_ball", 2)
+    smaller = np.full((24, 32, 3), 90, np.uint8)
+    (world.root / "chains" / "scene_01_red_ball" / "I2_backward.png").write_bytes(encode_png(smaller))
+    world.cbench("import", "chains", "--run", "runs/imported", "--editor", "theirs")
+    said = world.cbench("measure", "runs/imported", "--metric", "psnr").stdout
+    assert "no value for 1 (size)" in said
+    assert "--align fit or --align crop-aware" in said
+    assert measured(world, "psnr")["status"].to_list() == ["ok", "size"]
+    world.cbench("measure", "runs/imported", "--metric", "psnr", "--align", "fit")
+    assert measured(world, "psnr")["value"].null_count() == 0

@@ -69,5 +69,9 @@ def measure(
             added = fill_in(opened, wanted, align_mode=mode, workers=workers, progress=progress)
     from convergebench.cli.reporting import write_measurements
 
-    path = write_measurements(run)
+    path, missing = write_measurements(run, list(wanted))
     say(f"{added:,} values added; {path} (next: cbench report {run})")
+    if missing:
+        say("no value for " + ", ".join(f"{count:,} ({reason})" for reason, count in missing.items()))
+    if "size" in missing and mode == "strict":
+        say("sizes differ; to measure those too, choose how they are made equal: --align fit or --align crop-aware")

@@ -56,10 +56,14 @@ def write_and_print(run: Path) -> None:
     say(f"\nreport  {page}\ntables  {run / 'tables'}\nnext    open the report, or: cbench show {run} --json")
 
 
-def write_measurements(run: Path) -> Path:
-    """The measurement tables alone."""
+def write_measurements(run: Path, metrics: list[str]) -> tuple[Path, dict[str, int]]:
+    """The tables alone; where the measurements are, and how many of these metrics lack a value for which reason."""
     from convergebench.report.assemble import assemble
     from convergebench.report.tables import write_tables
 
-    write_tables(assemble(run), run / "tables")
-    return run / "tables" / "measurements.parquet"
+    given = assemble(run)
+    write_tables(given, run / "tables")
+    rows = given.measurements
+    missing = rows.filter(rows["metric"].is_in(metrics) & (rows["status"] != "ok"))
+    reasons = missing.group_by("status").len().sort("status")
+    return run / "tables" / "measurements.parquet", dict(reasons.iter_rows())

@@ -12,7 +12,7 @@ from convergebench.metrics.operations import GEOMETRIC
 from convergebench.types import Operation
 from tests.metrics.pictures import box_blur, jpeg, measured, noisy, photograph, tinted, with_disc
 
-AGAINST_PARENT = ("crop", "shift-x", "shift-y", "scale", "cast-a", "cast-b")
+AGAINST_PARENT = ("crop", "shift-x", "shift-y", "scale", "cast-a", "cast-b", "side-effect")
 ALONE = (
     "returned-width",
     "returned-height",
@@ -175,3 +175,22 @@ def test_an_image_too_small_to_tell_says_so(name: str) -> None:
     with pytest.raises(Unmeasurable) as caught:
         measured(name, np.zeros((4, 4, 3), np.uint8), None)
     assert caught.value.status == "too-small"
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea"])
+def test_an_object_alone_has_hardly_a_side_effect_and_a_tint_has_its_own(name: str) -> None:
+    parent = photograph(name, 384, 300)
+    alone = measured("side-effect", with_disc(parent), parent, operation="add")
+    assert alone < 0.25
+    worn = measured("side-effect", tinted(with_disc(parent), 0, 12, 0), parent, operation="add")
+    tint = measured("side-effect", tinted(parent, 0, 12, 0), parent, operation="add")
+    assert worn == pytest.approx(tint, rel=0.15)
+    assert worn > 10 * alone
+
+
+@pytest.mark.parametrize("operation", GEOMETRIC)
+def test_an_exact_turn_has_no_side_effect(operation: Operation) -> None:
+    parent = photograph("coffee", 320, 200)
+    turned = np.ascontiguousarray(GEOMETRIC[operation](parent))
+    assert measured("side-effect", turned, parent, operation=operation) == 0
+    assert measured("side-effect", parent, parent, operation=operation) > 1, "what was not turned is changed everywhere"

@@ -17,6 +17,7 @@ DIAGNOSTICS = (
     "blockiness",
     "high-frequency",
     "palette",
+    "side-effect",
 )
 
 ADHERENCE = ("happened", "undone")

@@ -9,7 +9,7 @@ import numpy as np
 
 from convergebench.images.align import fit
 from convergebench.images.frame import Frame
-from convergebench.metrics.adherence._region import Mask
+from convergebench.metrics._region import Mask
 
 
 def distance(subject: Frame, reference: Frame, mask: Mask | None = None) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._region import changed_region
 from convergebench.metrics.adherence._distance import distance
-from convergebench.metrics.adherence._region import changed_region
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.operations import expected, is_geometric
 from convergebench.types import Operation

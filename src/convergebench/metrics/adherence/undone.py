@@ -11,8 +11,8 @@ from math import inf
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._region import changed_region
 from convergebench.metrics.adherence._distance import distance
-from convergebench.metrics.adherence._region import changed_region
 from convergebench.metrics.adherence.happened import transformed
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.operations import INVERSE, is_geometric

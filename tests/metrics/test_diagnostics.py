@@ -193,4 +193,10 @@ def test_an_exact_turn_has_no_side_effect(operation: Operation) -> None:
     parent = photograph("coffee", 320, 200)
     turned = np.ascontiguousarray(GEOMETRIC[operation](parent))
     assert measured("side-effect", turned, parent, operation=operation) == 0
-    assert measured("side-effect", parent, parent, operation=operation) > 1, "what was not turned is changed everywhere"
+
+
+def test_a_side_effect_is_not_measured_across_sizes() -> None:
+    parent = photograph("coffee", 320, 200)
+    with pytest.raises(Unmeasurable) as caught:
+        measured("side-effect", photograph("coffee", 160, 100), parent, operation="add")
+    assert caught.value.status == "size"

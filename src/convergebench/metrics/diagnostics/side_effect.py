@@ -6,7 +6,6 @@ import cv2
 import numpy as np
 
 from convergebench.errors import Unmeasurable
-from convergebench.images.align import fit
 from convergebench.metrics._lab import lab
 from convergebench.metrics._region import changed_region
 from convergebench.metrics.base import Item, metric
@@ -27,10 +26,11 @@ from convergebench.metrics.operations import expected
 def side_effect(item: Item) -> float:
     """Mean colour change (CIE76) outside the region that was edited; everywhere for mirroring and turning."""
     start = expected(parent(item), item.operation)
-    subject = fit(item.subject, start.size)
-    change = sum(np.square(one - other) for one, other in zip(lab(subject), lab(start), strict=True))
+    if item.subject.size != start.size:
+        raise Unmeasurable("size", f"{item.subject.width}×{item.subject.height} vs {start.width}×{start.height}")
+    change = sum(np.square(one - other) for one, other in zip(lab(item.subject), lab(start), strict=True))
     distance = np.sqrt(change)
-    region = changed_region(subject, start) if start is item.reference else None
+    region = changed_region(item.subject, start) if start is item.reference else None
     if region is None:
         return float(distance.mean())
     inside = cv2.resize(region.mask.astype(np.uint8), start.size, interpolation=cv2.INTER_NEAREST)

@@ -116,6 +116,5 @@ def test_a_photograph_whose_package_is_missing_says_what_to_install(tmp_path: Pa
 
 
 def test_a_photograph_that_a_package_has_changed_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     with pytest.raises(StudyError, match=r"china\.jpg is not the photograph this suite was made with"):
         load_suite(manifest(tmp_path, PACKAGED.format(package="sklearn", sha256="0" * 64)))

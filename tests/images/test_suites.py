@@ -23,9 +23,6 @@ from convergebench.images.shipped import DATA
 from convergebench.types import KINDS, SourceImage
 from tests.images.samples import file_bytes, picture
 
-pytest.importorskip("skimage")
-pytest.importorskip("sklearn")
-
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

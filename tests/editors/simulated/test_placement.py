@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import cv2
@@ -21,7 +22,7 @@ def _middle(words: str, pixels: Any) -> tuple[float, float]:
 
 @pytest.mark.parametrize("size", [96, 256, 512])
 def test_face_of_a_portrait_is_found_at_any_size(size: int) -> None:
-    data = pytest.importorskip("skimage.data")
+    data: Any = importlib.import_module("skimage.data")
     pixels = np.asarray(cv2.resize(data.astronaut(), (size, size), interpolation=cv2.INTER_AREA), np.uint8)
     face = find_face(pixels)
     assert face.score is not None

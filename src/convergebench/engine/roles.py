@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from convergebench.engine.budget import Budget
 from convergebench.errors import StudyError
 from convergebench.ids import answer_id, canonical
 from convergebench.registry import suggest
@@ -37,7 +38,7 @@ class Role(Protocol):
 
 
 async def answer_question(
-    ask: Ask, case: Case, *, roles: Mapping[str, Role], journal: Journal, images: ImageStore
+    ask: Ask, case: Case, *, roles: Mapping[str, Role], journal: Journal, images: ImageStore, budget: Budget
 ) -> Reply:
     """From the journal if it is there, else by asking."""
     if ask.role not in roles:
@@ -58,6 +59,7 @@ async def answer_question(
     data = tuple([await images.in_thread(images.read, file) for file in files])
     begun = time.perf_counter()
     answered = await role.ask(data, ask.payload)
+    budget.settle(0.0, answered.dollars)
     value = None if answered.value is None else canonical(answered.value)
     seconds = time.perf_counter() - begun
     payload = canonical(dict(ask.payload))

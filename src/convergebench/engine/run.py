@@ -165,7 +165,9 @@ class Engine:
                 walk.rounds = word.round
             return None
         if isinstance(word, Ask):
-            return await answer_question(word, chain.case, roles=self._roles, journal=self.journal, images=self.images)
+            return await answer_question(
+                word, chain.case, roles=self._roles, journal=self.journal, images=self.images, budget=self.budget
+            )
         walk.position += 1
         place = Place(chain.case, walk.position, tuple(walk.history))
         state = await self._calls[chain.editor].answer(word, place, walk.rows)

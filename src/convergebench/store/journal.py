@@ -96,8 +96,9 @@ class Records:
         return int(count)
 
     def dollars(self) -> float:
-        """What this run has cost so far."""
-        (spent,) = self._read.execute("select coalesce(sum(dollars), 0) from attempts").fetchone()
+        """What this run has cost so far: calls of editors and questions to models."""
+        query = "select sum(dollars) from (select dollars from attempts union all select dollars from answers)"
+        (spent,) = self._read.execute(f"select coalesce(({query}), 0)").fetchone()
         return float(spent)
 
     def chains(self) -> dict[tuple[str, str], ChainRow]:

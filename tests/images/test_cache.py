@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from convergebench.errors import StudyError
-from convergebench.images.cache import cache_folder, find, keep, read_kept
+from convergebench.folders import cache_folder
+from convergebench.images.cache import find, keep, read_kept
 
 
 def test_the_environment_says_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,27 @@ def say(line: str) -> None:
     """One line for the person, on stdout."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def rows_as_text(rows: Sequence[Mapping[str, str]]) -> str:
+    """A plain table, each column as wide as it must be."""
+    columns = list(rows[0]) if rows else []
+    widths = {column: max(len(column), *(len(row[column]) for row in rows)) for column in columns}
+    lines = [dict(zip(columns, columns, strict=True)), *rows]
+    return "\n".join("  ".join(row[column].ljust(widths[column]) for column in columns).rstrip() for row in lines)
+
+
+@contextmanager
+def downloading(name: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar in a terminal, nothing when piped; what is yielded wants bytes so far and bytes in all."""
+    if not sys.stdout.isatty():
+        yield lambda done, total: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+
+    with Progress("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn(), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total or None)
 
 
 @contextmanager

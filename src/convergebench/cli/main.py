@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import typer
 
-from convergebench.cli import importing, listing, measuring, reporting, running, suites, verifying
+from convergebench.cli import importing, listing, measuring, reporting, running, suites, verifying, weights
 from convergebench.errors import ConvergeBenchError
 from convergebench.redaction import redact
 
@@ -30,6 +30,7 @@ app.command("import")(importing.import_recordings)
 app.command("list")(listing.list_names)
 app.command("verify")(verifying.verify)
 app.add_typer(suites.app, name="suite")
+app.add_typer(weights.app, name="weights")
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,6 @@ do not fit its name is dropped and made again.
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,16 +21,6 @@ class Kept:
 
     path: Path
     sha256: str
-
-
-def cache_folder() -> Path:
-    """Where kept files live: `$CONVERGEBENCH_CACHE`, else the platform's cache folder."""
-    named = os.environ.get("CONVERGEBENCH_CACHE")
-    if named:
-        return Path(named).expanduser()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("convergebench", appauthor=False)
 
 
 def find(folder: Path, key: str) -> Kept | None:

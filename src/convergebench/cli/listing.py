@@ -25,17 +25,17 @@ def list_names(
     """List editors, metrics, suites, edit pairs or studies, plug-ins included."""
     import json
 
-    from convergebench.cli.display import say
+    from convergebench.cli.display import rows_as_text, say
 
     rows = {"editors": _editors, "metrics": _metrics, "suites": _suites, "pairs": _pairs, "studies": _studies}[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    columns = list(rows[0]) if rows else []
-    widths = {column: max(len(column), *(len(row[column]) for row in rows)) for column in columns}
-    say("  ".join(column.ljust(widths[column]) for column in columns).rstrip())
-    for row in rows:
-        say("  ".join(row[column].ljust(widths[column]) for column in columns).rstrip())
+    wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
+    say(rows_as_text(rows))
+    if any(lack for _, lack in wants):
+        say("\nbefore they can run here:")
+        say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))
 
 
 def _editors() -> list[dict[str, str]]:
@@ -54,20 +54,31 @@ def _editors() -> list[dict[str, str]]:
 
 
 def _metrics() -> list[dict[str, str]]:
+    from convergebench.errors import ConvergeBenchError
     from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import lacks
     from convergebench.registry import names
 
     rows = []
     for name in names("metrics"):
-        facts = load_metric(name).facts
-        low, high = facts.range
+        try:
+            facts = load_metric(name).facts
+        except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
+            columns = ("metric", "kind", "better", "range", "here", "licence", "what it measures")
+            rows.append({**dict.fromkeys(columns, ""), "metric": name, "here": "no", "lacks": str(error)})
+            continue
+        low, high = facts.typical or facts.range
+        missing = lacks(facts)
         rows.append(
             {
                 "metric": name,
                 "kind": facts.kind,
                 "better": facts.better,
-                "range": f"{low:g} … {high:g}{' ' + facts.unit if facts.unit else ''}",
+                "range": f"{'~' if facts.typical else ''}{low:g} … {high:g}{' ' + facts.unit if facts.unit else ''}",
+                "here": "no" if missing else "yes",
+                "licence": "noncommercial" if facts.noncommercial else "any use",
                 "what it measures": facts.summary,
+                "lacks": "; ".join(missing),
             }
         )
     return rows

@@ -21,7 +21,15 @@ __all__ = ["SETS", "expand", "load_metric"]
 
 
 def load_metric(name: str) -> Metric:
-    """The metric of that name, built-in or plug-in; `StudyError` with the nearest name if there is none."""
+    """The metric of that name, built-in or plug-in; `StudyError` with the nearest name if there is none.
+
+    A path that ends in `.toml` is a rubric of the user's own that is a metric by itself.
+    """
+    if name.endswith(".toml"):
+        from convergebench.metrics.judged.own import metric_of
+        from convergebench.rubrics.rubric import load_rubric
+
+        return metric_of(load_rubric(name), name)
     found: Metric = registry.load("metrics", name)
     return found
 
@@ -31,7 +39,7 @@ def expand(names: Iterable[str]) -> list[str]:
     known = registry.names("metrics")
     expanded: dict[str, None] = {}
     for name in names:
-        if name not in SETS and name not in known:
+        if name not in SETS and name not in known and not name.endswith(".toml"):
             raise StudyError(f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics)")
         expanded.update(dict.fromkeys(SETS.get(name, (name,))))
     return list(expanded)

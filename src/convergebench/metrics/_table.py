@@ -22,12 +22,52 @@ DIAGNOSTICS = (
 
 ADHERENCE = ("happened", "undone")
 
+LEARNED = ("lpips", "lpips-vgg", "dists", "st-lpips", "st-lpips-vgg")
+
+SEMANTIC = ("clip", "dinov2", "augnet", "gist", "face-identity", "text-kept")
+"""CLIP is the headline of the field; augnet stands in where its weights are out of reach, gist where torch is."""
+
+WORDS = ("clip-text", "clip-direction")
+"""Metrics that read what a picture should show."""
+
+NATIVE = ("brisque", "niqe", "piqe", "ilniqe", "cnniqa-live")
+"""No-reference metrics of our own code."""
+
+PYIQA = (
+    "arniqa",
+    "clipiqa",
+    "cnniqa",
+    "dbcnn",
+    "hyperiqa",
+    "liqe",
+    "maniqa",
+    "musiq",
+    "nima",
+    "nrqm",
+    "paq2piq",
+    "pi",
+    "qalign",
+    "qualiclip",
+    "topiq-nr",
+    "tres",
+    "wadiqam-nr",
+)
+"""No-reference metrics through pyiqa."""
+
+JUDGED = ("judge-happened", "judge-undone", "judge-side-effect", "visualquality-r1", "rubric-quality")
+
 SETS: dict[str, tuple[str, ...]] = {
     "classical": CLASSICAL,
+    "learned": ("lpips", "dists"),
+    "semantic": ("clip", "dinov2", "augnet", "gist"),
+    "no-reference": NATIVE,
+    "iqa": (*(name for name in NATIVE if name != "cnniqa-live"), *PYIQA),
     "diagnostics": DIAGNOSTICS,
     "adherence": ADHERENCE,
+    "judge": ("judge-happened", "judge-undone", "judge-side-effect"),
     "default": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, *ADHERENCE),
 }
+"""`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the audit."""
 
 
 def _places(room: str, names: tuple[str, ...]) -> dict[str, str]:
@@ -37,8 +77,12 @@ def _places(room: str, names: tuple[str, ...]) -> dict[str, str]:
 
 
 TABLE: dict[str, str] = {
-    **_places("full_reference", (*CLASSICAL, "rmse", "ssim-skimage")),
-    **_places("semantic", ("gist",)),
+    **_places("full_reference", (*CLASSICAL, "rmse", "ssim-skimage", *LEARNED)),
+    **_places("semantic", SEMANTIC),
+    **_places("semantic", WORDS),
+    **_places("no_reference", (*NATIVE, "ilniqe-matlab")),
+    **_places("iqa", PYIQA),
     **_places("diagnostics", DIAGNOSTICS),
     **_places("adherence", ADHERENCE),
+    **_places("judged", JUDGED),
 }

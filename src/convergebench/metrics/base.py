@@ -3,32 +3,42 @@
     @metric("psnr", kind="full-reference", better="higher", range=(0, inf), unit="dB", roles=("return",))
     def psnr(item: Item) -> float: ...
 
+    @batched("lpips", kind="full-reference", better="lower", range=(0, inf), network=True, weights=("lpips-alex",))
+    def lpips(items: Sequence[Item]) -> list[float | Unmeasurable]: ...
+
 A metric gives one value per image. It never resizes, reduces, clamps or catches; when there is no value it
-raises `Unmeasurable(status, why)` and the row holds None with that status.
+raises (in a batch: returns) `Unmeasurable(status, why)` and the row holds None with that status. Facts are declared
+where the module is imported; torch, weights and other heavy things are reached for only when there is work to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
-from convergebench.types import CompareRole, Operation
+from convergebench.types import Better, CompareRole, Operation
 
 MetricKind = Literal["full-reference", "no-reference", "semantic", "diagnostic", "adherence"]
-Better = Literal["higher", "lower", "neither"]
 Dimension = Literal["quality", "semantic", "none"]
 
 
 class Item(NamedTuple):
-    """One thing to measure, already aligned. `via` is the image between the two (the forward edit of a round)."""
+    """One thing to measure, already aligned. `via` is the image between the two (the forward edit of a round).
+
+    `instruction` are the words the subject was made with; `before` and `after` describe the picture as it should have
+    been before and after them. They are empty where nobody wrote them down.
+    """
 
     subject: Frame
     reference: Frame | None = None
     via: Frame | None = None
     operation: Operation | None = None
+    instruction: str = ""
+    before: str = ""
+    after: str = ""
 
 
 class Reading(NamedTuple):
@@ -48,6 +58,7 @@ class MetricFacts:
     kind: MetricKind
     better: Better
     range: tuple[float, float]
+    """What the value cannot leave; infinite where nothing holds it."""
     summary: str
     """One line: what it measures."""
     unit: str = ""
@@ -66,15 +77,30 @@ class MetricFacts:
     paper: str = ""
     licence: str = "Apache-2.0 (own code)"
     version: int = 1
+    typical: tuple[float, float] | None = None
+    """The range its authors give for everyday images. Real scores leave it; nothing is ever clipped to it."""
     needs: tuple[str, ...] = ()
     """Extras it needs, e.g. ("learned",)."""
+    weights: tuple[str, ...] = ()
+    """Weight files it needs, by their names in `cbench weights list`."""
+    noncommercial: bool = False
+    """Whether its code or its weights may not be used commercially."""
+    network: bool = False
+    """Whether it runs on a device of the user's choice, in a precision of the user's choice."""
+    batch: int = 1
+    """How many items it likes to get at once."""
+    asks: str = ""
+    """The role it puts its question to (`judge`, `rater`), where a model answers rather than code."""
 
 
 @runtime_checkable
 class Metric(Protocol):
     """Anything that measures. Batches come in, one reading per item goes out, in order."""
 
-    facts: MetricFacts
+    @property
+    def facts(self) -> MetricFacts:
+        """What a table, a chart and a reader need to know."""
+        ...
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """One reading per item."""
@@ -103,11 +129,51 @@ class FunctionMetric:
         return readings
 
 
+@dataclass(frozen=True, slots=True)
+class BatchMetric:
+    """A metric made of one pure function of several items: networks, above all."""
+
+    facts: MetricFacts
+    function: Callable[[Sequence[Item]], Sequence[float | Unmeasurable]] = field(repr=False)
+
+    def __call__(self, item: Item) -> float:
+        """The value of one item."""
+        value = self.function([item])[0]
+        if isinstance(value, Unmeasurable):
+            raise value
+        return value
+
+    def measure(self, items: Sequence[Item]) -> list[Reading]:
+        """One reading per item; the whole batch is one call."""
+        values = self.function(items)
+        if len(values) != len(items):
+            raise ValueError(f"{self.facts.name} gave {len(values)} values for {len(items)} images")
+        return [
+            Reading(None, value.status, str(value)) if isinstance(value, Unmeasurable) else Reading(float(value))
+            for value in values
+        ]
+
+
 def metric(name: str, **facts: object) -> Callable[[Callable[[Item], float]], FunctionMetric]:
     """Declare a function of one `Item` as the metric `name`; its docstring's first line is the summary."""
 
     def declare(function: Callable[[Item], float]) -> FunctionMetric:
-        summary = (function.__doc__ or "").strip().splitlines()[0]
-        return FunctionMetric(MetricFacts(name=name, summary=summary, **facts), function)  # type: ignore[arg-type]
+        return FunctionMetric(_facts(name, function, facts), function)
 
     return declare
+
+
+def batched(
+    name: str, **facts: object
+) -> Callable[[Callable[[Sequence[Item]], Sequence[float | Unmeasurable]]], BatchMetric]:
+    """Declare a function of several items, which gives one value or one `Unmeasurable` for each, as a metric."""
+
+    def declare(function: Callable[[Sequence[Item]], Sequence[float | Unmeasurable]]) -> BatchMetric:
+        return BatchMetric(_facts(name, function, facts), function)
+
+    return declare
+
+
+def _facts(name: str, function: Callable[..., object], facts: Mapping[str, Any]) -> MetricFacts:
+    summary = (function.__doc__ or "").strip().splitlines()[0]
+    return MetricFacts(name=name, summary=summary, **facts)

@@ -1,0 +1,72 @@
+"""Where networks run and in which precision: one choice for the process, made before the first image.
+
+    with place(Place("cuda", "bfloat16")): ...
+
+A metric asks `here()` each time it works, so a test or a worker can move all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal, NamedTuple, get_args
+
+from convergebench.errors import Prerequisite, StudyError
+from convergebench.registry import suggest
+
+Precision = Literal["float32", "bfloat16"]
+
+
+class Place(NamedTuple):
+    """A torch device and the precision of the features worked out on it."""
+
+    device: str = "cpu"
+    precision: Precision = "float32"
+
+
+PROCESSOR = Place()
+
+_place: ContextVar[Place] = ContextVar("place", default=PROCESSOR)
+
+
+def here() -> Place:
+    """The choice in force."""
+    return _place.get()
+
+
+def move(place: Place) -> None:
+    """Make this the choice from now on (in a worker process, say)."""
+    _place.set(place)
+
+
+@contextmanager
+def place(chosen: Place) -> Iterator[None]:
+    """Make this the choice for a while."""
+    before = _place.set(chosen)
+    try:
+        yield
+    finally:
+        _place.reset(before)
+
+
+def choose(device: str = "auto", precision: str = "float32") -> Place:
+    """A place from what a person typed; `auto` is a GPU if torch sees one, else the processor."""
+    if precision not in get_args(Precision):
+        raise StudyError(f"unknown precision '{precision}'{suggest(precision, get_args(Precision))}")
+    kind = device.partition(":")[0]
+    if kind not in ("auto", "cpu", "cuda"):
+        raise StudyError(f"unknown device '{device}'; give auto, cpu, cuda or cuda:1")
+    if kind == "cpu":
+        return Place("cpu", precision)  # type: ignore[arg-type]
+    try:
+        import torch
+    except ImportError:
+        if kind == "cuda":
+            raise Prerequisite('device cuda needs torch: pip install "convergebench[learned]"') from None
+        return Place("cpu", precision)  # type: ignore[arg-type]
+    if torch.cuda.is_available():
+        return Place("cuda" if kind == "auto" else device, precision)  # type: ignore[arg-type]
+    if kind == "cuda":
+        raise Prerequisite("torch sees no GPU here; leave --device away, or install a torch build with CUDA")
+    return Place("cpu", precision)  # type: ignore[arg-type]

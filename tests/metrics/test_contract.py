@@ -1,0 +1,131 @@
+"""What every metric that works on pixels must do, whatever it measures. Those that cannot run here are skipped."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from convergebench import registry
+from convergebench.images.frame import Frame, Pixels
+from convergebench.metrics import load_metric
+from convergebench.metrics.base import Item, MetricFacts
+from convergebench.metrics.readiness import lacks
+from tests.metrics.pictures import jpeg, noisy, photograph
+
+WORDS = {"instruction": "add a red ball", "before": "a room", "after": "a room with a red ball"}
+
+
+@cache
+def facts_of(name: str) -> MetricFacts:
+    return load_metric(name).facts
+
+
+# who is asked answers in tests/roles; what pyiqa brings is held to its own tests
+NAMES = [name for name in registry.names("metrics") if not facts_of(name).asks and "iqa" not in facts_of(name).needs]
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    missing = lacks(facts_of(request.param))
+    if missing:
+        pytest.skip(f"{request.param} lacks {'; '.join(missing)}")
+    return str(request.param)
+
+
+def item(subject: Pixels, reference: Pixels) -> Item:
+    """A round: reference, an image between, subject."""
+    between = reference[:, ::-1].copy()
+    return Item(Frame(subject, "subject"), Frame(reference, "reference"), Frame(between, "via"), "add", **WORDS)
+
+
+def values(name: str, *items: Item) -> list[tuple[float | None, str]]:
+    return [(reading.value, reading.status) for reading in load_metric(name).measure(items)]
+
+
+PICTURE = photograph("astronaut", 230, 201)
+WORN = jpeg(PICTURE, 25)
+
+
+def test_the_same_pictures_have_the_same_value_again(name: str) -> None:
+    first, second = values(name, item(WORN, PICTURE)), values(name, item(WORN.copy(), PICTURE.copy()))
+    assert first == second
+
+
+def test_the_input_is_left_as_it_was(name: str) -> None:
+    subject, reference = WORN.copy(), PICTURE.copy()
+    subject.setflags(write=False)
+    reference.setflags(write=False)
+    load_metric(name).measure([item(subject, reference)])
+    assert (subject == WORN).all()
+    assert (reference == PICTURE).all()
+
+
+def test_a_batch_gives_what_each_gives_alone(name: str) -> None:
+    others = [WORN, noisy(PICTURE, 12), PICTURE, photograph("coffee", 230, 201)]
+    together = values(name, *(item(one, PICTURE) for one in others))
+    alone = [values(name, item(one, PICTURE))[0] for one in others]
+    for (value, status), (single, same) in zip(together, alone, strict=True):
+        assert status == same
+        assert value == (None if single is None else pytest.approx(single, abs=1e-5, rel=1e-5, nan_ok=False))
+
+
+def test_an_untouched_image_has_the_self_value(name: str) -> None:
+    expected = facts_of(name).self_value
+    if expected is None or facts_of(name).kind == "adherence":
+        return
+    ((value, status),) = values(name, item(PICTURE.copy(), PICTURE))
+    if (name, status) not in (("text-kept", "no-text"), ("face-identity", "no-face")):
+        assert value == pytest.approx(expected, abs=1e-6)
+
+
+def test_values_stay_within_the_declared_range(name: str) -> None:
+    low, high = facts_of(name).range
+    for subject in (WORN, noisy(PICTURE, 60), photograph("coffee", 230, 201)):
+        ((value, _),) = values(name, item(subject, PICTURE))
+        assert value is None or (not math.isnan(value) and low <= value <= high)
+
+
+def test_grey_and_even_pictures_have_a_value_or_a_reason(name: str) -> None:
+    grey = np.repeat(PICTURE.mean(axis=2, keepdims=True), 3, axis=2).astype(np.uint8)
+    even = np.full_like(PICTURE, 128)
+    for subject in (grey, even, np.zeros_like(PICTURE), np.full_like(PICTURE, 255)):
+        for value, status in values(name, item(subject, PICTURE), item(PICTURE, subject)):
+            assert (value is not None and not math.isnan(value)) == (status == "ok")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 5), (16, 16), (33, 64)])
+def test_small_pictures_have_a_value_or_a_reason(name: str, size: tuple[int, int]) -> None:
+    width, height = size
+    small = np.ascontiguousarray(PICTURE[:height, :width])
+    for value, status in values(name, item(small, small.copy()), item(255 - small, small)):
+        assert (value is not None and not math.isnan(value)) == (status == "ok")
+
+
+def test_what_compares_says_so_when_there_is_nothing_to_compare_with(name: str) -> None:
+    ((value, status),) = values(name, Item(Frame(PICTURE)))
+    if facts_of(name).kind == "no-reference":
+        assert status == "ok"
+        assert value is not None
+    elif facts_of(name).kind in ("full-reference", "semantic"):
+        assert (value, status) == (None, "no-reference")
+
+
+def test_sizes_are_never_made_equal_quietly(name: str) -> None:
+    ((value, status),) = values(name, item(np.ascontiguousarray(PICTURE[:, :200]), PICTURE))
+    if facts_of(name).kind == "full-reference":
+        assert (value, status) == (None, "size")
+
+
+@pytest.mark.parametrize("name", registry.names("metrics"))
+def test_a_metric_says_where_it_comes_from_and_on_which_terms(name: str) -> None:
+    facts = load_metric(name).facts
+    assert facts.licence
+    if facts.kind in ("full-reference", "no-reference") and name not in ("psnr", "rmse", "rubric-quality"):
+        assert facts.paper
+    if facts.kind == "no-reference":
+        assert facts.typical is not None
+        assert not facts.aligned
+        assert "source" in facts.roles

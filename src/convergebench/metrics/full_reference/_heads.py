@@ -1,0 +1,114 @@
+"""How far apart two images are in one layer of a network, and what is kept of the reference to say so.
+
+Features are looked at a band of rows at a time, in float32 whatever they were worked out in, and summed up in float64.
+Both measures are written as sums of squares of differences: equal images have exactly 0, and no digits are lost on
+images that are nearly equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+BAND = 1 << 17
+"""Values a processor looks at in one go: they stay in its cache from one operation to the next."""
+
+
+class Head(Protocol):
+    """Compares one layer. `feature` is 1 × channels × height × width."""
+
+    def keep(self, feature: Tensor) -> Any:
+        """What to remember of a reference."""
+        ...
+
+    def distance(self, feature: Tensor, kept: Any) -> Tensor:
+        """A float64 scalar, left on the device."""
+        ...
+
+
+class UnitLength:
+    """LPIPS: the vector over channels at each place is brought to length 1; squared differences are weighted."""
+
+    def __init__(self, weights: Tensor) -> None:
+        self.weights = weights.flatten().double()
+
+    def keep(self, feature: Tensor) -> Tensor:
+        """The vectors at length 1."""
+        kept = torch.empty_like(feature, dtype=torch.float32)
+        for rows in bands(feature):
+            kept[:, :, rows] = _unit(feature[:, :, rows])
+        return kept
+
+    def distance(self, feature: Tensor, kept: Tensor) -> Tensor:
+        """Weighted squared difference, mean over places."""
+        total = torch.zeros_like(self.weights)
+        for rows in bands(feature):
+            total += _unit(feature[:, :, rows]).sub_(kept[:, :, rows]).square_().sum((0, 2, 3))
+        places = feature.shape[2] * feature.shape[3]
+        return torch.dot(total, self.weights) / places
+
+
+def _unit(feature: Tensor) -> Tensor:
+    values = feature.float()
+    length: Tensor = torch.linalg.vector_norm(values, dim=1, keepdim=True)
+    # 1e-10 as in the original: a place where nothing fires stays at 0
+    return values / (length + 1e-10)
+
+
+class MeanAndStructure:
+    """DISTS: per channel, how alike the means are (texture) and how alike what is left without them (structure)."""
+
+    FLOOR = 1e-6
+
+    def __init__(self, texture: Tensor, structure: Tensor) -> None:
+        self.texture, self.structure = texture.flatten().double(), structure.flatten().double()
+
+    def keep(self, feature: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean and variance per channel, and the feature less its mean."""
+        mean = self._mean(feature)
+        centred = torch.empty_like(feature, dtype=torch.float32)
+        for rows in bands(feature):
+            centred[:, :, rows] = feature[:, :, rows].float() - _spread(mean)
+        variance, _ = self._moments(feature, mean, centred)
+        return mean, variance, centred
+
+    def distance(self, feature: Tensor, kept: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        """Weighted sum over channels of 1 − similarity of means and 1 − similarity of structure."""
+        mean, variance, centred = kept
+        own_mean = self._mean(feature)
+        own_variance, apart = self._moments(feature, own_mean, centred)
+        texture = (own_mean - mean).square() / (own_mean.square() + mean.square() + self.FLOOR)
+        # variance + variance − 2 covariance is the variance of the difference
+        structure = apart / (own_variance + variance + self.FLOOR)
+        return texture @ self.texture + structure @ self.structure
+
+    def _mean(self, feature: Tensor) -> Tensor:
+        total = torch.zeros_like(self.texture)
+        for rows in bands(feature):
+            total += feature[:, :, rows].float().sum((0, 2, 3))
+        return total / (feature.shape[2] * feature.shape[3])
+
+    def _moments(self, feature: Tensor, mean: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+        """Variance, and mean squared difference from another centred feature."""
+        variance, apart = torch.zeros_like(mean), torch.zeros_like(mean)
+        for rows in bands(feature):
+            centred = feature[:, :, rows].float() - _spread(mean)
+            variance += centred.square().sum((0, 2, 3))
+            apart += centred.sub_(other[:, :, rows]).square_().sum((0, 2, 3))
+        places = feature.shape[2] * feature.shape[3]
+        return variance / places, apart / places
+
+
+def _spread(mean: Tensor) -> Tensor:
+    return mean.float()[None, :, None, None]
+
+
+def bands(feature: Tensor) -> Iterator[slice]:
+    """Rows in pieces on a processor, all at once elsewhere."""
+    _, channels, height, width = feature.shape
+    rows = max(1, BAND // (channels * width)) if feature.device.type == "cpu" else height
+    for first in range(0, height, rows):
+        yield slice(first, first + rows)

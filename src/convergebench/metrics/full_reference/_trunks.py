@@ -1,0 +1,102 @@
+"""The convolutional part of AlexNet and VGG16, cut into stages after whose last step features are compared.
+
+A stage is a function from tensor to tensor. The published variants differ in how they halve: a plain maximum (LPIPS),
+a blur against aliasing (ST-LPIPS), or the blurred root mean square (DISTS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+Step = Callable[[Tensor], Tensor]
+
+
+class Kernel:
+    """Weights and bias of one convolution."""
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        # channels innermost: as fast in the convolutions and ten times as fast in the pooling on a processor
+        self.weight = weight.contiguous(memory_format=torch.channels_last)
+        self.bias = bias
+
+    def step(self, *, stride: int = 1, padding: int = 1) -> Step:
+        """The convolution alone."""
+        return lambda x: F.conv2d(x, self.weight, self.bias, stride=stride, padding=padding)
+
+
+def chain(*steps: Step) -> Step:
+    """One step after another."""
+    return lambda x: reduce(lambda value, step: step(value), steps, x)
+
+
+def alexnet(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """Five stages, as Krizhevsky drew them for one card."""
+    one, two, three, four, five = kernels
+    return (
+        chain(one.step(stride=4, padding=2), F.relu_),
+        chain(_highest(3, 2), two.step(padding=2), F.relu_),
+        chain(_highest(3, 2), three.step(), F.relu_),
+        chain(four.step(), F.relu_),
+        chain(five.step(), F.relu_),
+    )
+
+
+def tolerant_alexnet(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """The same with every stride given to a blur, the first convolution's too."""
+    one, two, three, four, five = kernels
+    return (
+        chain(one.step(padding=2), blur_and_halve, F.relu_),
+        chain(_highest(3, 1), blur_and_halve, two.step(padding=2), F.relu_),
+        chain(_highest(3, 1), blur_and_halve, three.step(), F.relu_),
+        chain(four.step(), F.relu_),
+        chain(five.step(), F.relu_),
+    )
+
+
+def vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """Five stages of VGG16 with its maxima between them."""
+    return _vgg16(kernels, _highest(2, 2))
+
+
+def tolerant_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """The same with a blur after each maximum."""
+    return _vgg16(kernels, chain(_highest(2, 1), blur_and_halve))
+
+
+def smooth_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """The same with blurred root mean squares in place of maxima."""
+    return _vgg16(kernels, power_and_halve)
+
+
+def _vgg16(kernels: Sequence[Kernel], halve: Step) -> tuple[Step, ...]:
+    steps = iter([chain(kernel.step(), F.relu_) for kernel in kernels])
+    stages = []
+    for index, count in enumerate((2, 2, 3, 3, 3)):
+        convolutions = [next(steps) for _ in range(count)]
+        stages.append(chain(*([halve] if index else []), *convolutions))
+    return tuple(stages)
+
+
+def _highest(side: int, stride: int) -> Step:
+    return lambda x: F.max_pool2d(x, side, stride)
+
+
+def blur_and_halve(x: Tensor) -> Tensor:
+    """Every second value of a 1-2-1 blur; edges are mirrored by two pixels."""
+    return F.conv2d(F.pad(x, (2, 2, 2, 2), mode="reflect"), _one_two_one(x), stride=2, groups=x.shape[1])
+
+
+def power_and_halve(x: Tensor) -> Tensor:
+    """Root of every second value of the 1-2-1 blurred squares; beyond the edges is zero."""
+    power = F.conv2d(x.square(), _one_two_one(x), stride=2, padding=1, groups=x.shape[1])
+    return power.add_(1e-12).sqrt_()
+
+
+def _one_two_one(x: Tensor) -> Tensor:
+    row = torch.tensor([0.25, 0.5, 0.25], dtype=x.dtype, device=x.device)
+    return torch.outer(row, row).expand(x.shape[1], 1, 3, 3)

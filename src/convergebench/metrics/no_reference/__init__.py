@@ -1,0 +1,1 @@
+"""An image by itself: how natural, or how damaged, it looks."""

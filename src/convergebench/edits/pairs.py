@@ -87,6 +87,8 @@ def pairs_hash(pairs: Iterable[EditPair]) -> str:
                 pair.backward,
                 pair.forward_operation,
                 pair.backward_operation,
+                pair.before,
+                pair.after,
             ]
             for pair in pairs
         ]

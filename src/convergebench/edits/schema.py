@@ -30,6 +30,10 @@ class PairRow(Strict):
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)]
     forward_operation: Operation
     backward_operation: Operation
+    before: str = ""
+    """What the picture shows without the edit: "a portrait of a person". Only for metrics that read words."""
+    after: str = ""
+    """What it shows with it: "a portrait of a person wearing glasses"."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
 
     def pairs(self, wordings: int) -> tuple[EditPair, ...]:
@@ -45,6 +49,8 @@ class PairRow(Strict):
                 forward_operation=self.forward_operation,
                 backward_operation=self.backward_operation,
                 wording=index,
+                before=self.before,
+                after=self.after,
             )
             for index, words in enumerate(self.wordings[:wordings])
         )

@@ -1,0 +1,75 @@
+"""Images as unit vectors: worked out once per image and place, in batches, and compared by their cosine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from convergebench.errors import Unmeasurable
+from convergebench.images.frame import Frame
+from convergebench.metrics.base import Item
+from convergebench.metrics.place import here
+
+Vector = NDArray[np.float64]
+Embed = Callable[[Sequence[Frame]], Sequence[Vector]]
+
+SMALLEST = 16
+"""Shorter side, in pixels, under which there is nothing to recognise: the networks would see enlarged blur."""
+
+
+def similarities(items: Sequence[Item], key: str, embed: Embed) -> list[float | Unmeasurable]:
+    """Cosine of subject and reference per item; `embed` is asked once for the images that are still unknown."""
+    complete = [item for item in items if problem(item) is None]
+    references = [item.reference for item in complete if item.reference is not None]
+    vectors = embedded([*references, *(item.subject for item in complete)], key, embed)
+    values: list[float | Unmeasurable] = []
+    for item in items:
+        missing = problem(item)
+        if missing is not None or item.reference is None:
+            values.append(missing or Unmeasurable("no-reference"))
+        else:
+            values.append(cosine(vectors[id(item.subject)], vectors[id(item.reference)]))
+    return values
+
+
+def problem(item: Item) -> Unmeasurable | None:
+    """Why subject and reference cannot be compared, if so."""
+    if item.reference is None:
+        return Unmeasurable("no-reference", "there is no image to compare with")
+    return next(filter(None, (too_small(frame) for frame in (item.subject, item.reference))), None)
+
+
+def too_small(frame: Frame) -> Unmeasurable | None:
+    """Why an image cannot be embedded, if so."""
+    if min(frame.size) < SMALLEST:
+        width, height = frame.size
+        return Unmeasurable("too-small", f"{width}×{height} is under {SMALLEST} pixels a side")
+    return None
+
+
+def embedded(frames: Sequence[Frame], key: str, embed: Embed) -> dict[int, Vector]:
+    """The unit vector of each frame, by the frame's identity; kept on the frame, since it is small."""
+    slots: dict[int, list[Vector]] = {}
+    unknown: dict[int, Frame] = {}
+    for frame in frames:
+        slots[id(frame)] = frame.derived(("embedding", key, here()), lambda _: [])
+        if not slots[id(frame)]:
+            unknown[id(frame)] = frame
+    if unknown:
+        for number, vector in zip(unknown, embed(list(unknown.values())), strict=True):
+            slots[number].append(unit(vector))
+    return {number: slot[0] for number, slot in slots.items()}
+
+
+def unit(vector: NDArray[Any]) -> Vector:
+    """The vector at length 1."""
+    exact = vector.astype(np.float64)
+    return np.asarray(exact / np.linalg.norm(exact), np.float64)
+
+
+def cosine(x: Vector, y: Vector) -> float:
+    """Cosine of unit vectors; written so, equal ones have 1 to the last digit and no value is above it."""
+    return 1 - float(np.square(x - y).sum()) / 2

@@ -1,40 +1,36 @@
-"""The libraries that metrics are measured against, imported with care."""
+"""The libraries that metrics are measured against, imported with care: each is left out where it is not installed."""
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-_kept: list[Any] = []
+from convergebench.metrics.torchvision_repair import ensure_torchvision
+
+
+def _load(name: str) -> ModuleType | None:
+    try:
+        import torch
+
+        torch.set_num_threads(1)
+        ensure_torchvision()
+        return import_module(name)
+    except ImportError:
+        return None
 
 
 def load_piq() -> ModuleType | None:
-    """piq, or None if it is not installed.
+    """piq, or None."""
+    return _load("piq")
 
-    A torchvision built for CUDA does not import next to a CPU torch because two operators are missing; declaring
-    them is enough for everything that piq uses.
-    """
-    try:
-        import torch
-    except ImportError:
-        return None
-    torch.set_num_threads(1)
-    try:
-        import_module("torchvision")
-    except ImportError:
-        return None
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        operators = torch.library.Library("torchvision", "DEF")
-        for name in ("nms", "qnms"):
-            operators.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        _kept.append(operators)  # the declarations live as long as this object
-    try:
-        import piq
-    except ImportError:
-        return None
-    found: ModuleType = piq
-    return found
+
+def load_torchmetrics() -> ModuleType | None:
+    """The functional image metrics of torchmetrics, or None."""
+    return _load("torchmetrics.functional.image")
+
+
+def load_pyiqa(name: str) -> Any:
+    """A metric of pyiqa on the processor, or None."""
+    library: Any = _load("pyiqa")
+    return None if library is None else library.create_metric(name, device="cpu")

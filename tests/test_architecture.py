@@ -13,20 +13,35 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "convergebench"
 
-GROUND = {"types", "errors", "registry", "ids", "documents", "redaction"}
+GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders"}
 """What every room may use."""
 
 MAY_USE: dict[str, set[str]] = {
     "images": set(),
-    "metrics": {"images"},
+    "weights": set(),
+    "rubrics": set(),
+    "metrics": {"images", "weights", "rubrics"},
     "edits": set(),
-    "editors": {"images", "edits"},
-    "studies": {"edits"},
+    "editors": {"images", "edits", "weights"},
+    "studies": {"edits", "roles"},
     "store": set(),
-    "engine": {"images", "metrics", "edits", "editors", "studies", "store"},
+    "roles": {"images", "metrics", "rubrics"},
+    "engine": {"images", "weights", "metrics", "edits", "editors", "studies", "store", "roles", "rubrics"},
     "analysis": {"metrics", "images"},
     "report": {"analysis", "store", "metrics", "images"},
-    "cli": {"images", "metrics", "edits", "editors", "studies", "store", "engine", "analysis", "report"},
+    "cli": {
+        "images",
+        "weights",
+        "metrics",
+        "edits",
+        "editors",
+        "studies",
+        "store",
+        "roles",
+        "engine",
+        "analysis",
+        "report",
+    },
 }
 HEAVY = ("numpy", "cv2", "PIL", "scipy", "polars", "pydantic", "matplotlib", "torch", "jinja2", "rich", "sqlite3")
 

@@ -16,9 +16,11 @@ SHORTEST = 8
 def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
     """The text with every secret of the environment replaced by `…`."""
     values = {
-        value
+        part
         for name, value in (os.environ if environment is None else environment).items()
-        if SECRET.search(name) and len(value) >= SHORTEST
+        if SECRET.search(name)
+        for part in {value, value.strip()}  # a key pasted with its line end is sent without it
+        if len(part) >= SHORTEST
     }
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, "…")

@@ -7,37 +7,17 @@ from collections.abc import Sequence
 
 from convergebench.engine.attempt import Attempt, Place, Wanted
 from convergebench.engine.budget import Budget
-from convergebench.engine.gate import Gate
+from convergebench.engine.line import Line, StepFailed, Together
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender, borrow
-from convergebench.errors import (
-    BadReply,
-    ConvergeBenchError,
-    EditorError,
-    Exhausted,
-    Prerequisite,
-    Refused,
-    StudyError,
-    Transient,
-)
+from convergebench.errors import BadReply, EditorError, Exhausted, Prerequisite, Refused, StudyError, Transient
 from convergebench.ids import seed_from, step_id
 from convergebench.images.decode import decode, probe
 from convergebench.redaction import redact
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Journal, Row, StepRow
 from convergebench.types import Edit, Edited, Editor, EditRequest, State
-
-HOPELESS = 25
-"""So many calls of one editor failing in a row means the editor, not the image, is the trouble."""
-
-
-class StepFailed(ConvergeBenchError):
-    """All attempts are spent; the step stays open and is tried again by the next run."""
-
-
-class Stopped(ConvergeBenchError):
-    """The run is winding down; this step was not begun."""
 
 
 class Calls:
@@ -57,18 +37,10 @@ class Calls:
     ) -> None:
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
-        self._budget, self._retry, self._progress = budget, retry, progress
+        self._budget, self._progress = budget, progress
         self._reuse = reuse
-        self._gate = Gate(editor.limits)
-        self._under_way: dict[str, asyncio.Future[StepRow]] = {}
-        self._failures_in_a_row = 0
-        self.stopping: ConvergeBenchError | None = None
-        """Why no further call is begun."""
-
-    def stop(self, reason: ConvergeBenchError) -> None:
-        """Begin no further call, and wake those that wait for one; the first reason stands."""
-        self.stopping = self.stopping or reason
-        self._gate.halt()
+        self.line = Line(name, editor.limits, retry=retry, progress=progress)
+        self._together: Together[StepRow] = Together()
 
     async def answer(self, edit: Edit, place: Place, rows: list[Row]) -> State:
         """The state after this edit. `rows` (the chain's comparisons so far) are committed along with the step."""
@@ -97,20 +69,11 @@ class Calls:
 
     async def _shared(self, wanted: Wanted) -> StepRow:
         """Two chains that begin alike wait for one call instead of paying twice."""
-        if wanted.key in self._under_way:
-            return await asyncio.shield(self._under_way[wanted.key])
-        future: asyncio.Future[StepRow] = asyncio.get_running_loop().create_future()
-        self._under_way[wanted.key] = future
-        try:
-            step = await self._reused(wanted) or await self._called(wanted)
-            future.set_result(step)
-            return step
-        except BaseException as error:
-            future.set_exception(error if isinstance(error, Exception) else Stopped("interrupted"))
-            future.exception()  # mark as seen: nobody may be waiting
-            raise
-        finally:
-            del self._under_way[wanted.key]
+
+        async def made() -> StepRow:
+            return await self._reused(wanted) or await self._called(wanted)
+
+        return await self._together.once(wanted.key, made)
 
     async def _reused(self, wanted: Wanted) -> StepRow | None:
         borrowed = await borrow(wanted.key, self._reuse, images=self._images, editor=self.name)
@@ -122,34 +85,12 @@ class Calls:
 
     async def _called(self, wanted: Wanted) -> StepRow:
         first = self._journal.attempts(wanted.key) + 1
-        for number in range(first, first + self._retry.attempts):
-            try:
-                return await self._attempt(wanted, number)
-            except (Transient, BadReply) as error:
-                tried = number - first + 1
-                self._count_failure(str(error))
-                if tried == self._retry.attempts:
-                    raise StepFailed(f"{tried} attempts failed, last: {redact(str(error))}") from error
-                self._progress.retries += 1
-                wait = self._retry.wait(tried, error)
-                if isinstance(error, Transient) and error.retry_after is not None:
-                    self._pause(error.retry_after)
-                await self._gate.rest(wait)
-        raise AssertionError("unreachable: the last attempt returns or raises")
-
-    def _pause(self, seconds: float) -> None:
-        """The provider wants to be left alone: for a while, or for longer than a run should sit and wait."""
-        self._gate.pause(seconds)
-        self._progress.note = f"{self.name} asks to wait {seconds:,.0f} s"
-        if seconds > self._retry.patience:
-            self.stop(Stopped(self._progress.note))
+        return await self.line.tried(lambda number: self._attempt(wanted, number), first=first)
 
     async def _attempt(self, wanted: Wanted, number: int) -> StepRow:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
         price = self.editor.capabilities.dollars_per_call
-        async with self._gate.slot():
-            if self.stopping is not None:
-                raise type(self.stopping)(str(self.stopping))
+        async with self.line.slot():
             request = await self._request(wanted, number)
             self._budget.reserve(price)
             actual, attempt = price, Attempt(wanted, self.name, number, request.seed)
@@ -168,7 +109,7 @@ class Calls:
                 actual = 0.0
                 note = redact(f"{type(error).__name__}: {error}")
                 await self._commit(wanted, [attempt.row("error", note)])
-                self._count_failure(note)
+                self.line.failed(note)
                 raise StepFailed(note) from error
             finally:
                 self._progress.in_flight -= 1
@@ -177,7 +118,7 @@ class Calls:
             identity = str(kept[1][0])
             paid = attempt.row("ok", dollars=edited.dollars, model=edited.model, raw=edited.raw)
             await self._commit(wanted, [kept, attempt.step("ok", image=identity, reasoning=edited.reasoning), paid])
-        self._failures_in_a_row = 0
+        self.line.worked()
         self._progress.steps_called += 1
         return StepRow(wanted.key, "ok", identity, "")
 
@@ -189,11 +130,6 @@ class Calls:
             # nobody knows whether the provider charges for it, so the budget counts it
             price = self.editor.capabilities.dollars_per_call
             raise Transient(f"no answer within {self.editor.limits.seconds:g} s", dollars=price) from error
-
-    def _count_failure(self, note: str) -> None:
-        self._failures_in_a_row += 1
-        if self._failures_in_a_row >= HOPELESS:
-            self.stop(Stopped(f"{self.name} failed {HOPELESS} times in a row (last: {redact(note)})"))
 
     async def _failed(self, attempt: Attempt, error: EditorError) -> StepRow:
         """A failed attempt as a row; a refusal or a recording's end also answers the step."""

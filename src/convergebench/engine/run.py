@@ -6,19 +6,22 @@ Resume, cache, more rounds and recovery after a crash are this one replay; there
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from convergebench.engine.attempt import Place
 from convergebench.engine.budget import Budget
-from convergebench.engine.calls import Calls, StepFailed, Stopped
+from convergebench.engine.calls import Calls
+from convergebench.engine.line import Line, StepFailed, Stopped
 from convergebench.engine.plan import Chain, interleave
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender
-from convergebench.engine.roles import Role, answer_question
+from convergebench.engine.roles import Questions, answer_question
 from convergebench.errors import BudgetSpent, ConvergeBenchError, Exhausted, Prerequisite, Refused, StudyError
 from convergebench.ids import comparison_id
+from convergebench.roles.base import Role
 from convergebench.store.journal import Row
 from convergebench.store.run import Run
 from convergebench.types import Ask, Compare, Edit, Editor, Reply, State, Turn, Word
@@ -54,26 +57,22 @@ class Engine:
         self.progress = progress or Progress()
         self.budget = Budget(max_cost, spent=run.journal.dollars())
         self.progress.dollars = self.budget.spent
-        self._roles = roles or {}
+        retry = retry or RetryPolicy()
+        shared: Any = {"journal": run.journal, "budget": self.budget, "retry": retry, "progress": self.progress}
+        self._questions = {name: Questions(role, name=name, **shared) for name, role in (roles or {}).items()}
         self._calls = {
-            name: Calls(
-                editor,
-                name=name,
-                journal=run.journal,
-                images=run.images,
-                budget=self.budget,
-                retry=retry or RetryPolicy(),
-                progress=self.progress,
-                reuse=reuse,
-            )
-            for name, editor in editors.items()
+            name: Calls(editor, name=name, images=run.images, reuse=reuse, **shared) for name, editor in editors.items()
         }
         self._fatal: ConvergeBenchError | None = None
 
     def stop(self, reason: str) -> None:
         """Begin no further call; calls in flight come home."""
-        for calls in self._calls.values():
-            calls.stop(Stopped(reason))
+        for line in self._lines():
+            line.stop(Stopped(reason))
+
+    def _lines(self) -> Iterator[Line]:
+        yield from (calls.line for calls in self._calls.values())
+        yield from (questions.line for questions in self._questions.values())
 
     async def run(self, chains: Sequence[Chain]) -> Summary:
         """Walk them all, as far as limits and budget let."""
@@ -102,9 +101,12 @@ class Engine:
                     task.add_done_callback(lambda _: room.release())
         except* ConvergeBenchError as several:  # the journal itself failed: one reason is enough
             raise self._fatal or several.exceptions[0] from several
+        finally:
+            for questions in self._questions.values():
+                await questions.role.close()
         if self._fatal is not None:
             raise self._fatal
-        halted = next((str(calls.stopping) for calls in self._calls.values() if calls.stopping), None)
+        halted = next((str(line.stopping) for line in self._lines() if line.stopping), None)
         return Summary(dict(self.progress.statuses), halted)
 
     def _plan(self, chain: Chain) -> str:
@@ -126,7 +128,7 @@ class Engine:
             self.progress.note = f"{chain.editor}, {chain.case.id}: {failure}"
         except BudgetSpent as limit:
             status, detail = "stopped", str(limit)
-            self._calls[chain.editor].stop(limit)  # another editor's calls may cost less, or nothing
+            self._calls[chain.editor].line.stop(limit)  # another editor's calls may cost less, or nothing
         except Stopped as reason:
             status, detail = "open", str(reason)
         except (Prerequisite, StudyError) as reason:  # no chain can go on; calls in flight may still come home
@@ -166,7 +168,7 @@ class Engine:
             return None
         if isinstance(word, Ask):
             return await answer_question(
-                word, chain.case, roles=self._roles, journal=self.journal, images=self.images, budget=self.budget
+                word, chain.case, questions=self._questions, journal=self.journal, images=self.images
             )
         walk.position += 1
         place = Place(chain.case, walk.position, tuple(walk.history))

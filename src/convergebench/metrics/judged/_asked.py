@@ -1,0 +1,74 @@
+"""A metric whose value is read out of an answer to a question.
+
+    @asked("judge-happened", rubrics={"forward": "semantics-forward"}, fields=("carried_out",), asks="judge", …)
+    def judge_happened(reply: Reply) -> float:
+        return reply.share("carried_out")
+
+The metric says which rubric it reads for which kind of comparison; `engine.asking` puts the question, once for all
+metrics that read it, and hands over the reply. Metrics know nothing of models, servers and keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from convergebench.errors import StudyError, Unmeasurable
+from convergebench.metrics.base import Item, MetricFacts, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The fields of one reply, and the scale of each that is a number."""
+
+    fields: Mapping[str, Any]
+    scales: Mapping[str, tuple[float, float]]
+
+    def number(self, name: str) -> float:
+        """A number as it was given; null means that it cannot be told."""
+        value = self.fields[name]
+        if value is None:
+            raise Unmeasurable("cannot-tell", str(self.fields.get("seen", "")))
+        return float(value)
+
+    def share(self, name: str) -> float:
+        """A number as a share of its scale: 0 at its lower end, 1 at its upper one."""
+        low, high = self.scales[name]
+        return (self.number(name) - low) / (high - low)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMetric:
+    """A metric that reads replies."""
+
+    facts: MetricFacts
+    rubrics: Mapping[str, str]
+    """Kind of comparison → the rubric that is asked about it."""
+    fields: tuple[str, ...]
+    """What it reads; a rubric of your own in place of a shipped one must have these."""
+    function: Callable[[Reply], float] = field(repr=False)
+
+    def __call__(self, reply: Reply) -> float:
+        """The value that a reply gives."""
+        return self.function(reply)
+
+    def measure(self, items: Sequence[Item]) -> list[Reading]:
+        """Not without somebody to ask."""
+        raise StudyError(
+            f"{self.facts.name} asks a {self.facts.asks}; it is filled in by cbench measure, not worked out from pixels"
+        )
+
+
+def asked(
+    name: str, *, rubrics: Mapping[str, str], fields: tuple[str, ...], asks: str, **facts: Any
+) -> Callable[[Callable[[Reply], float]], AskedMetric]:
+    """Declare a function of one `Reply` as the metric `name`; its docstring's first line is the summary."""
+
+    def declare(function: Callable[[Reply], float]) -> AskedMetric:
+        summary = (function.__doc__ or "").strip().splitlines()[0]
+        roles: Any = tuple(rubrics)
+        declared = MetricFacts(name=name, summary=summary, roles=roles, aligned=False, asks=asks, **facts)
+        return AskedMetric(declared, rubrics, fields, function)
+
+    return declare

@@ -1,0 +1,37 @@
+"""A metric out of a rubric of your own: `[metric]` in its file says which field is the value."""
+
+from __future__ import annotations
+
+from math import inf
+
+from convergebench.errors import StudyError
+from convergebench.metrics.base import MetricFacts
+from convergebench.metrics.judged._asked import AskedMetric, Reply
+from convergebench.rubrics.rubric import Rubric
+
+
+def metric_of(rubric: Rubric, path: str) -> AskedMetric:
+    """The metric that a rubric's file describes; `path` is how the rubric is found again."""
+    table = rubric.metric
+    if table is None:
+        raise StudyError(f"{path} has no [metric] table, so it cannot be measured by itself")
+    (field,) = (field for field in rubric.reply.fields if field.name == table.value)
+    assert field.scale is not None
+    facts = MetricFacts(
+        name=rubric.name,
+        kind="no-reference" if rubric.pictures == ("subject",) else "adherence",
+        better=table.better,
+        range=(-inf, inf) if rubric.reply.unclipped else field.scale,
+        typical=field.scale,
+        summary=rubric.about or f"{field.about}.",
+        roles=table.roles,
+        aligned=False,
+        licence="as its file says",
+        version=rubric.version,
+        asks=table.asks,
+    )
+
+    def value(reply: Reply) -> float:
+        return reply.number(table.value)
+
+    return AskedMetric(facts, dict.fromkeys(table.roles, path), (table.value,), value)

@@ -1,0 +1,43 @@
+"""Roles: those who answer questions about pictures (judge, rater, writer), and the rubrics they are asked by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from convergebench.roles.base import Role
+    from convergebench.roles.tables import RoleTable
+
+__all__ = ["make_role", "make_roles", "roles_of"]
+
+
+def make_role(name: str, table: RoleTable) -> Role:
+    """The role of a study file's `[roles.NAME]`."""
+    if table.kind == "served":
+        from convergebench.roles.served import ServedRole
+
+        return ServedRole(name, table)
+    from convergebench.roles.measuring import MeasuringJudge
+
+    return MeasuringJudge(table)
+
+
+def make_roles(tables: Mapping[str, RoleTable]) -> dict[str, Role]:
+    """Every role that is configured; the judge is a measuring one if nobody else is named."""
+    from convergebench.roles.measuring import MeasuringJudge
+
+    roles: dict[str, Role] = {name: make_role(name, table) for name, table in tables.items()}
+    roles.setdefault("judge", MeasuringJudge())
+    return roles
+
+
+def roles_of(spec: Mapping[str, Any]) -> dict[str, Role]:
+    """The roles of a study as its manifest keeps it, long after the run."""
+    from convergebench.documents import check_document
+    from convergebench.roles.tables import RoleTable
+
+    tables = spec.get("roles") or {}
+    return make_roles(
+        {name: check_document(table, RoleTable, where=f"[roles.{name}]") for name, table in tables.items()}
+    )

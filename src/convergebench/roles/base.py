@@ -1,0 +1,49 @@
+"""What a role is: someone who answers questions about pictures, a served model or our own measuring."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from convergebench.types import Limits
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply as it came; `value` is None when it could not be parsed (counted, never guessed)."""
+
+    value: Any
+    raw: str
+    model: str
+    """Who answered, as the server says it."""
+    dollars: float = 0.0
+
+
+class Role(ABC):
+    """A writer, judge, rater or reader. `fingerprint` is its identity: change it whenever its answers would change."""
+
+    fingerprint: str
+    about: str = ""
+    """Who it is, for captions and the manifest."""
+    limits: Limits = Limits()
+    dollars_per_call: float | None = 0.0
+    """What one question may cost, for the budget; None = nobody knows."""
+    repeats: int = 1
+    """How often each question is put."""
+    rubrics: Mapping[str, str] = NOTHING
+    """Rubrics to use in place of the shipped ones: name → name or path."""
+
+    def ready(self) -> None:  # noqa: B027 (most roles need nothing)
+        """Raise `Prerequisite` if something is missing that can be seen before the first question."""
+
+    @abstractmethod
+    async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
+        """One question, as `roles.rubric.question` makes it; or Transient, BadReply, Refused or Prerequisite."""
+
+    async def close(self) -> None:  # noqa: B027
+        """Let go of connections."""

@@ -1,0 +1,109 @@
+"""The measuring judge: the judge's questions answered by our own metrics, where no model is at hand.
+
+It fills in the same form as a model would: `happened` and `undone` for what was asked, `side-effect` for what else
+changed. It sees that something changed in one place, never what it is: "add a hat" answered with a flower pot passes.
+Wherever it shows it is called measuring judge, so nobody takes it for a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from convergebench.errors import StudyError, Unmeasurable
+from convergebench.ids import canonical, fingerprint
+from convergebench.images.decode import decode
+from convergebench.images.frame import Frame
+from convergebench.metrics import load_metric
+from convergebench.metrics.base import Item
+from convergebench.roles.base import Answered, Role
+from convergebench.roles.tables import RoleTable
+from convergebench.types import Limits
+
+NAME = "measuring judge"
+VERSION = 1
+"""Raised whenever its replies to the same pictures would change."""
+PLAIN = 10.0
+"""Mean colour change (ΔE) beyond the edited region that counts as severity 10: another picture."""
+KEPT = 8
+"""Decoded pictures that are kept: questions about neighbours in a chain share theirs."""
+
+
+class MeasuringJudge(Role):
+    """Answers `semantics-forward` and `semantics-backward`, always the same for the same pictures."""
+
+    about = NAME
+
+    def __init__(self, table: RoleTable | None = None) -> None:
+        used = {name: load_metric(name).facts.version for name in ("happened", "undone", "side-effect")}
+        self.fingerprint = fingerprint("measuring", VERSION, {**used, "plain": PLAIN})
+        self.limits = Limits(at_once=os.cpu_count() or 1)
+        if table is not None and table.rubrics:
+            raise StudyError('the measuring judge reads no rubrics; they go with kind = "served"')
+
+    async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
+        """The reply a model would be asked for, measured."""
+        answer = _ANSWERS.get(payload["rubric"])
+        if answer is None:
+            known = ", ".join(_ANSWERS)
+            raise StudyError(
+                f"the {NAME} does not answer '{payload['rubric']}' (only {known}); give a role of kind = \"served\""
+            )
+        value = await asyncio.to_thread(answer, images, payload.get("operation"))
+        return Answered(value, canonical(value), NAME)
+
+
+def _forward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
+    try:
+        reference, subject = map(_frame, images)
+    except StudyError as error:
+        return {"seen": str(error), "carried_out": None, "other_changes": [], "severity": None}
+    done, why = _measured("happened", Item(subject, reference, operation=operation))
+    severity, changes = _severity(Item(subject, reference, operation=operation))
+    carried_out = None if done is None else 10.0 * done
+    return {"seen": why, "carried_out": carried_out, "other_changes": changes, "severity": severity}
+
+
+def _backward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
+    try:
+        reference, via, subject = map(_frame, images)
+    except StudyError as error:
+        return {"seen": str(error), "undone": None, "left": [], "other_changes": [], "severity": None}
+    undone, why = _measured("undone", Item(subject, reference, via, operation))
+    severity, changes = _severity(Item(subject, reference))
+    left = [] if undone is None or undone > 0.95 else [f"{min(1.0, 1 - undone):.0%} of the difference"]
+    # farther off than before it was undone is not undone at all; the form's scale has nothing below that
+    value = None if undone is None else 10.0 * max(0.0, undone)
+    return {"seen": why, "undone": value, "left": left, "other_changes": changes, "severity": severity}
+
+
+_ANSWERS: Mapping[str, Callable[[tuple[bytes, ...], Any], dict[str, Any]]] = {
+    "semantics-forward": _forward,
+    "semantics-backward": _backward,
+}
+
+
+def _severity(item: Item) -> tuple[float | None, list[str]]:
+    """How much else changed on the form's scale, and in words. Without an operation: everything beside what is left."""
+    change, why = _measured("side-effect", item)
+    if change is None:
+        return None, [why]
+    changes = [f"colours elsewhere moved by ΔE {change:.1f}"] if change >= 0.5 else []
+    return min(10.0, 10.0 * change / PLAIN), changes
+
+
+def _measured(name: str, item: Item) -> tuple[float | None, str]:
+    """(value, what is said of it)."""
+    try:
+        value = load_metric(name)(item)  # type: ignore[operator]
+    except Unmeasurable as reason:
+        return None, str(reason)
+    return float(value), f"{name} {value:.3f}"
+
+
+@lru_cache(KEPT)
+def _frame(data: bytes) -> Frame:
+    return decode(data, what="a picture of the question", alpha="white")

@@ -1,0 +1,105 @@
+"""`[roles.NAME]` of a study file: who answers questions, checked before anything is asked."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from convergebench.documents import Strict
+from convergebench.redaction import SECRET
+
+RESERVED = frozenset({"model", "messages", "response_format", "temperature", "seed", "max_tokens", "stream", "n"})
+"""Keys of a request that have their own place in the table, or would change what a reply is."""
+_SERVED_ONLY = ("base_url", "model", "key", "revision", "temperature", "seed", "dollars_per_million")
+
+
+class PriceTable(Strict):
+    """What the server charges; 0 for a server of your own."""
+
+    input: Annotated[float, Field(ge=0)]
+    """Dollars for a million tokens that are sent."""
+    output: Annotated[float, Field(ge=0)]
+    """Dollars for a million tokens that come back."""
+
+
+class RoleTable(Strict):
+    """Who plays a role. `judge` compares pictures of a chain, `rater` rates single pictures."""
+
+    kind: Literal["measuring", "served"] = "measuring"
+    """`measuring`: our own metrics answer, no model is asked. `served`: a model behind an OpenAI-compatible server."""
+    base_url: str = ""
+    """Where the server is, up to and with `/v1`."""
+    model: str = ""
+    """The model's id at that server; name one that does not move."""
+    revision: str = ""
+    """Anything else that tells this model from others of its name: a commit, a quantisation. Another one asks anew."""
+    key: str = ""
+    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent."""
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
+    """How often each question is put; the value is the mean of the replies that can be parsed."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Sent only if given: some models refuse it."""
+    seed: int | None = None
+    """Sent only if given; repeat r is sent seed + r."""
+    max_tokens: Annotated[int, Field(ge=0)] = 2048
+    """Most tokens of a reply, thinking included; 0 = not sent."""
+    structured: bool = True
+    """Whether the server is asked to hold the model to the reply's JSON schema."""
+    detail: Literal["", "auto", "low", "high", "original"] = ""
+    """How closely the server should look at pictures; sent only if given."""
+    at_once: Annotated[int, Field(ge=1, le=1000)] = 4
+    """Questions in flight together."""
+    per_minute: Annotated[float, Field(gt=0)] | None = None
+    """Questions begun per minute; none = as fast as they come home."""
+    seconds: Annotated[float, Field(gt=0)] = 120.0
+    """A question without an answer for so long is given up and put again."""
+    dollars_per_million: PriceTable | None = None
+    """The server's prices. Without them the cost is not known, which is said, and `--max-cost` is refused."""
+    rubrics: dict[str, str] = Field(default_factory=dict)
+    """Rubrics of your own in place of shipped ones: `{semantics-forward = "mine.toml"}`."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further keys of the request, as the server wants them: `{top_p = 0.9}`."""
+
+    @field_validator("extra")
+    @classmethod
+    def _nothing_twice(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in value:
+            if name in RESERVED:
+                raise ValueError(f"'{name}' does not go into extra")
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _ends_alike(cls, value: str) -> str:
+        return value.rstrip("/")
+
+    # a field's own fault is told with what was given; these two might have been given a secret, so they are
+    # looked at together with the rest
+    @model_validator(mode="after")
+    def _no_secret_stands_here(self) -> RoleTable:
+        parts = urlsplit(self.base_url)
+        if self.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("base_url should be an address such as http://127.0.0.1:8000/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
+        if self.key and not (re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key) and SECRET.search(self.key)):
+            raise ValueError(
+                "key should name an environment variable with KEY or TOKEN in its name, such as OPENAI_API_KEY"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _what_each_kind_needs(self) -> RoleTable:
+        if self.kind == "served":
+            missing = [name for name in ("base_url", "model") if not getattr(self, name)]
+            if missing:
+                raise ValueError(f'kind = "served" needs {" and ".join(missing)}')
+            return self
+        strangers = [name for name in _SERVED_ONLY if getattr(self, name)]
+        if strangers or self.repeats != 1:
+            named = strangers[0] if strangers else "repeats"
+            raise ValueError(f"'{named}' goes with kind = \"served\"; a measuring judge always answers the same")
+        return self

@@ -1,0 +1,151 @@
+"""Reading a model's reply: what was asked for, exactly, or nothing.
+
+A reply has a form. `json`: one object with the fields of the form, all of them, no others, numbers within their scale.
+`tag`: one plain number between `<answer>` and `</answer>`, after thinking in `<think>` tags if there is any. Anything
+else is None. No number is ever fished out of a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+
+from convergebench.documents import Strict
+
+_FENCED = re.compile(r"```(?:json)?\n(.*)\n```", re.S)
+_THOUGHT = re.compile(r"<think>(?:(?!</think>).)*</think>\s*", re.S)
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_WORDS = {"number": "number", "text": "text", "texts": "list of texts"}
+
+
+class ReplyField(Strict):
+    """One thing the model is to say."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    type: Literal["number", "text", "texts"] = "number"
+    about: Annotated[str, Field(min_length=1)]
+    scale: tuple[float, float] | None = None
+    """Lowest and highest number."""
+    optional: bool = False
+    """May be null: it cannot be told."""
+
+    @model_validator(mode="after")
+    def _numbers_have_a_scale(self) -> ReplyField:
+        if (self.type == "number") != (self.scale is not None):
+            raise ValueError(f"'{self.name}': a number has a scale, and only a number has one")
+        if self.scale is not None and self.scale[0] >= self.scale[1]:
+            raise ValueError(f"'{self.name}': the scale {self.scale} does not go upwards")
+        return self
+
+
+class ReplyForm(Strict):
+    """What a reply must look like."""
+
+    form: Literal["json", "tag"] = "json"
+    tag: Annotated[str, Field(pattern=r"^[a-z]*$")] = ""
+    """The tag that holds the number, for the form `tag`."""
+    unclipped: bool = False
+    """Numbers that leave their scale are kept as they are given; otherwise such a reply counts as unparsable."""
+    fields: Annotated[tuple[ReplyField, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _a_tag_holds_one_number(self) -> ReplyForm:
+        if (self.form == "tag") != bool(self.tag):
+            raise ValueError("the form 'tag' names its tag, and no other form does")
+        if self.form == "tag" and [field.type for field in self.fields] != ["number"]:
+            raise ValueError("the form 'tag' holds one field, a number")
+        names = [field.name for field in self.fields]
+        if len(set(names)) != len(names):
+            raise ValueError("two fields have the same name")
+        return self
+
+    def words(self) -> str:
+        """The form in words, for the question."""
+        if self.form == "tag":
+            return f"Give one number between <{self.tag}> and </{self.tag}>."
+        lines = [f'- "{field.name}" ({_kind(field)}): {field.about}' for field in self.fields]
+        return "\n".join(["Reply with one JSON object and nothing else. Its keys, in this order:", *lines])
+
+    def schema_of(self) -> dict[str, Any]:
+        """The form as a JSON schema, in the subset that servers hold a model to: all keys required, no others.
+
+        Scales are left to the words and to `parse`: some servers turn down a schema with bounds.
+        """
+        return {
+            "type": "object",
+            "properties": {field.name: _schema(field) for field in self.fields},
+            "required": [field.name for field in self.fields],
+            "additionalProperties": False,
+        }
+
+
+def parse(text: str, form: ReplyForm) -> dict[str, Any] | None:
+    """The fields of a reply, or None if it is not what was asked for."""
+    return _from_tag(text, form) if form.form == "tag" else _from_json(text, form)
+
+
+def _from_json(text: str, form: ReplyForm) -> dict[str, Any] | None:
+    fenced = _FENCED.fullmatch(text.strip())  # the same object in a code fence is the same object
+    try:
+        content = json.loads(
+            fenced[1] if fenced else text, object_pairs_hook=_each_key_once, parse_constant=_no_constant
+        )
+        return _model(form).model_validate(content).model_dump()
+    except (ValueError, RecursionError, ValidationError):
+        return None
+
+
+def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
+    said = _THOUGHT.sub("", text.strip(), count=1) if text.lstrip().startswith("<think>") else text.strip()
+    opening, closing = f"<{form.tag}>", f"</{form.tag}>"
+    if not (said.startswith(opening) and said.endswith(closing)):
+        return None
+    number = said[len(opening) : -len(closing)].strip()
+    if not _NUMBER.fullmatch(number):
+        return None
+    (field,) = form.fields
+    try:
+        return _model(form).model_validate({field.name: float(number)}).model_dump()
+    except ValidationError:
+        return None
+
+
+@cache
+def _model(form: ReplyForm) -> type[BaseModel]:
+    fields: dict[str, Any] = {field.name: (_type(field, form.unclipped), ...) for field in form.fields}
+    return create_model("Reply", __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False), **fields)
+
+
+def _type(field: ReplyField, unclipped: bool) -> Any:
+    kind: Any = {"number": float, "text": str, "texts": list[str]}[field.type]
+    if field.scale is not None and not unclipped:
+        kind = Annotated[float, Field(ge=field.scale[0], le=field.scale[1])]
+    return kind | None if field.optional else kind
+
+
+def _schema(field: ReplyField) -> dict[str, Any]:
+    kind = {"number": "number", "text": "string", "texts": "array"}[field.type]
+    schema: dict[str, Any] = {"type": [kind, "null"] if field.optional else kind, "description": field.about}
+    if field.type == "texts":
+        schema["items"] = {"type": "string"}
+    return schema
+
+
+def _kind(field: ReplyField) -> str:
+    scale = f" from {field.scale[0]:g} to {field.scale[1]:g}" if field.scale is not None else ""
+    return f"{_WORDS[field.type]}{scale}{', or null' if field.optional else ''}"
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number")

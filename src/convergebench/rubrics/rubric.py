@@ -1,0 +1,125 @@
+"""Rubrics: what is asked about which pictures and how the reply must look, as data.
+
+A rubric is a TOML file. Shipped ones are found by name, a person's own by its path. A question carries the whole of
+its words, so the journal can be read without the rubric and other words are another question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from convergebench.documents import Strict, read_document
+from convergebench.errors import StudyError
+from convergebench.ids import fingerprint
+from convergebench.registry import suggest
+from convergebench.rubrics.reply import ReplyForm
+from convergebench.types import Better, CompareRole
+
+DATA = Path(__file__).parent / "data"
+
+Picture = Literal["subject", "reference", "via"]
+WORDS = ("instruction", "forward", "reply")
+"""What a template may put in: the instruction the subject was made with, the one that is being undone, the form."""
+
+
+class MetricTable(Strict):
+    """How a rubric is a metric by itself."""
+
+    value: str
+    """The field, a number, that is the value."""
+    better: Better
+    """`higher`, `lower` or `neither`."""
+    roles: tuple[CompareRole, ...] = ("return",)
+    """Which comparisons it is asked about."""
+    asks: str = "rater"
+    """Who is asked."""
+
+
+class Rubric(Strict):
+    """A question with its pictures and the form of its reply."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    version: Annotated[int, Field(ge=1)] = 1
+    about: str = ""
+    origin: str = ""
+    """Where the words come from, if they are not our own."""
+    pictures: Annotated[tuple[Picture, ...], Field(min_length=1)]
+    """Which pictures, in the order in which they are shown."""
+    system: str = ""
+    template: Annotated[str, Field(min_length=1)]
+    """The question; `$instruction`, `$forward` and `$reply` are filled in."""
+    reply: ReplyForm
+    metric: MetricTable | None = None
+
+    @model_validator(mode="after")
+    def _the_value_is_a_number(self) -> Rubric:
+        numbers = [field.name for field in self.reply.fields if field.type == "number"]
+        if self.metric is not None and self.metric.value not in numbers:
+            raise ValueError(f"metric.value names no number of the reply{suggest(self.metric.value, numbers)}")
+        return self
+
+    @field_validator("template")
+    @classmethod
+    def _only_known_words(cls, text: str) -> str:
+        template = Template(text)
+        if not template.is_valid():
+            raise ValueError("a lone $ stands in the template; write $$ for a dollar sign")
+        for word in template.get_identifiers():
+            if word not in WORDS:
+                raise ValueError(f"the template asks for ${word}{suggest(word, WORDS)} (known: {', '.join(WORDS)})")
+        return text
+
+    @property
+    def fingerprint(self) -> str:
+        """The rubric in one word; any other wording is another one."""
+        return fingerprint(self.name, self.version, self.model_dump(mode="json", exclude={"about", "origin"}))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Which words it cannot do without."""
+        return tuple(word for word in Template(self.template).get_identifiers() if word != "reply")
+
+
+def question(rubric: Rubric, words: Mapping[str, str], **facts: str | None) -> dict[str, Any]:
+    """What is put to a role. `facts` (the operation, say) go along unseen by a model, for roles that measure."""
+    text = Template(rubric.template).substitute({**words, "reply": rubric.reply.words()})
+    return {
+        "rubric": rubric.name,
+        "pictures": list(rubric.pictures),
+        "system": rubric.system.strip(),
+        "text": text.strip(),
+        "reply": rubric.reply.model_dump(mode="json"),
+        **{name: fact for name, fact in facts.items() if fact},
+    }
+
+
+def form_of(payload: Mapping[str, Any]) -> ReplyForm:
+    """The form that a question asks for."""
+    return ReplyForm.model_validate(payload["reply"])
+
+
+def rubric_names() -> tuple[str, ...]:
+    """The shipped ones."""
+    return tuple(sorted(path.stem for path in DATA.glob("*.toml")))
+
+
+def load_rubric(name: str) -> Rubric:
+    """A shipped rubric by its name, or one of your own by its path."""
+    if name in rubric_names():
+        return _shipped(name)
+    if name.endswith(".toml"):
+        return read_document(Path(name), Rubric)
+    raise StudyError(
+        f"unknown rubric '{name}'{suggest(name, rubric_names())} (known: {', '.join(rubric_names())}, or a .toml file)"
+    )
+
+
+@cache
+def _shipped(name: str) -> Rubric:
+    return read_document(DATA / f"{name}.toml", Rubric)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from convergebench.documents import check_document
+from convergebench.errors import StudyError
+from convergebench.roles import make_role, make_roles, roles_of
+from convergebench.roles.measuring import MeasuringJudge
+from convergebench.roles.served import ServedRole
+from convergebench.roles.tables import RoleTable
+
+SERVED: dict[str, Any] = {"kind": "served", "base_url": "http://127.0.0.1:8000/v1/", "model": "qwen"}
+
+
+def table(**given: Any) -> RoleTable:
+    return check_document(given, RoleTable, where="[roles.judge]")
+
+
+def test_nothing_configured_is_the_measuring_judge() -> None:
+    assert isinstance(make_role("judge", table()), MeasuringJudge)
+    assert isinstance(make_roles({})["judge"], MeasuringJudge)
+    assert make_roles({})["judge"].about == "measuring judge"
+
+
+def test_a_served_role_says_who_it_is_and_how_hard_it_may_be_driven() -> None:
+    role = make_role("judge", table(**SERVED, at_once=2, per_minute=30, seconds=20, repeats=3))
+    assert isinstance(role, ServedRole)
+    assert role.limits.at_once == 2
+    assert role.limits.per_minute == 30
+    assert role.limits.seconds == 20
+    assert role.repeats == 3
+    assert role.about == "qwen at http://127.0.0.1:8000/v1, at a price that is not known"
+    assert role.dollars_per_call is None
+
+
+def test_with_prices_a_question_has_one_before_it_is_put() -> None:
+    role = make_role("judge", table(**SERVED, max_tokens=1000, dollars_per_million={"input": 2, "output": 10}))
+    assert role.dollars_per_call == pytest.approx((6000 * 2 + 1000 * 10) / 1e6)
+    own = make_role("judge", table(**SERVED, dollars_per_million={"input": 0, "output": 0}))
+    assert own.dollars_per_call == 0.0
+    assert own.about == "qwen at http://127.0.0.1:8000/v1"
+
+
+def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_does() -> None:
+    def fingerprint(**more: Any) -> str:
+        return make_role("judge", table(**{**SERVED, **more})).fingerprint
+
+    same = fingerprint()
+    telling: list[dict[str, Any]] = [
+        {"model": "other"}, {"revision": "awq"}, {"temperature": 0}, {"seed": 1}, {"max_tokens": 9},
+        {"structured": False}, {"detail": "high"}, {"extra": {"top_p": 0.5}},
+    ]  # fmt: skip
+    for change in telling:
+        assert fingerprint(**change) != same, change
+    silent: list[dict[str, Any]] = [
+        {"at_once": 9}, {"per_minute": 5}, {"key": "OPENAI_API_KEY"}, {"base_url": "http://other/v1"}, {"repeats": 4},
+        {"seconds": 5}, {"dollars_per_million": {"input": 1, "output": 1}},
+    ]  # fmt: skip
+    for change in silent:
+        assert fingerprint(**change) == same, change
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"kind": "served"}, 'kind = "served" needs base_url and model'),
+        ({"model": "qwen"}, "'model' goes with kind = \"served\""),
+        ({"repeats": 3}, "a measuring judge always answers the same"),
+        ({**SERVED, "base_url": "127.0.0.1:8000"}, "should be an address such as"),
+        ({**SERVED, "base_url": "ftp://host/v1"}, "should be an address such as"),
+        ({**SERVED, "extra": {"messages": []}}, "'messages' does not go into extra"),
+        ({**SERVED, "repeat": 3}, "unknown key 'repeat'; did you mean 'repeats'"),
+        ({**SERVED, "temperature": -1}, "temperature"),
+        ({**SERVED, "dollars_per_million": {"input": 1}}, "dollars_per_million.output"),
+    ],
+)
+def test_a_faulty_table_is_told_in_one_line(given: dict[str, Any], fault: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        table(**given)
+    assert fault in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"key": "sk-proj-0123456789abcdef"},
+        {"key": "0123456789abcdef"},
+        {"base_url": "https://name:0123456789abcdef@host/v1"},
+        {"base_url": "https://host/v1?api_key=0123456789abcdef"},
+    ],
+)
+def test_a_secret_in_the_study_file_is_refused_without_being_shown(given: dict[str, str]) -> None:
+    with pytest.raises(StudyError) as caught:
+        table(**{**SERVED, **given})
+    assert "0123456789abcdef" not in str(caught.value)
+    assert "environment" in str(caught.value)
+
+
+def test_the_measuring_judge_reads_no_rubrics() -> None:
+    with pytest.raises(StudyError, match="reads no rubrics"):
+        make_role("judge", table(rubrics={"semantics-forward": "mine.toml"}))
+
+
+def test_a_manifest_gives_its_roles_back() -> None:
+    kept = table(**SERVED, repeats=2, dollars_per_million={"input": 1, "output": 2}).model_dump(mode="json")
+    again = roles_of({"study": "roundtrip", "roles": {"rater": kept}})
+    assert set(again) == {"judge", "rater"}
+    assert again["rater"].fingerprint == make_role("rater", table(**SERVED)).fingerprint
+    assert again["rater"].repeats == 2
+    assert list(roles_of({})) == ["judge"]

@@ -1,0 +1,120 @@
+"""A reply is what was asked for, or nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from convergebench.rubrics.reply import ReplyField, ReplyForm, parse
+from convergebench.rubrics.rubric import load_rubric
+
+FORM = ReplyForm(
+    fields=(
+        ReplyField(name="seen", type="text", about="what there is"),
+        ReplyField(name="score", scale=(0, 10), about="how good", optional=True),
+        ReplyField(name="flaws", type="texts", about="what is wrong"),
+    )
+)
+GOOD = {"seen": "a cat", "score": 7.5, "flaws": ["noise"]}
+R1 = load_rubric("visualquality-r1").reply
+
+
+def test_an_object_as_asked_for_is_read() -> None:
+    assert parse(json.dumps(GOOD), FORM) == GOOD
+    assert parse(f"\n {json.dumps(GOOD)} \n", FORM) == GOOD
+    assert parse(f"```json\n{json.dumps(GOOD, indent=1)}\n```", FORM) == GOOD
+    assert parse(json.dumps({**GOOD, "score": 10}), FORM) == {**GOOD, "score": 10.0}
+    assert parse(json.dumps({**GOOD, "score": None}), FORM) == {**GOOD, "score": None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The score is 7.",
+        "7",
+        "null",
+        "[]",
+        json.dumps(GOOD)[:-8],
+        f"Here you are: {json.dumps(GOOD)}",
+        f"{json.dumps(GOOD)} {json.dumps(GOOD)}",
+        f"```json\n{json.dumps(GOOD)}\n``` I hope this helps",
+        json.dumps({**GOOD, "more": 1}),
+        json.dumps({"seen": "a cat", "score": 7}),
+        json.dumps({**GOOD, "score": "7"}),
+        json.dumps({**GOOD, "score": True}),
+        json.dumps({**GOOD, "score": 11}),
+        json.dumps({**GOOD, "score": -0.5}),
+        json.dumps({**GOOD, "score": float("nan")}),
+        json.dumps({**GOOD, "score": float("inf")}),
+        json.dumps({**GOOD, "flaws": "noise"}),
+        json.dumps({**GOOD, "flaws": [1]}),
+        json.dumps({**GOOD, "seen": None}),
+        json.dumps(GOOD).replace('"flaws"', '"score": 3, "flaws"'),
+        "[" * 100_000,
+    ],
+)
+def test_anything_else_is_nothing(text: str) -> None:
+    assert parse(text, FORM) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("<answer>3.45</answer>", 3.45),
+        ("<think>Sharp, little noise.</think>\n<answer> 4 </answer>\n", 4.0),
+        ("<think>First I thought <answer>1</answer>, but no.</think><answer>2.50</answer>", 2.5),
+        ("<think>black</think><answer>0.35</answer>", 0.35),
+        ("<think>odd</think><answer>-1.20</answer>", -1.2),
+        ("<answer>7</answer>", 7.0),
+    ],
+)
+def test_a_number_in_its_tag_is_read_and_never_clipped(text: str, score: float) -> None:
+    assert parse(text, R1) == {"score": score}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4.2",
+        "The score is <answer>4.2</answer>",
+        "<answer>4.2</answer> out of 5",
+        "<answer>4.2/5</answer>",
+        "<answer>about 4</answer>",
+        "<answer></answer>",
+        "<answer>4.2",
+        "<think>hm <answer>4.2</answer>",
+        "<answer>4</answer><answer>3</answer>",
+        "<think>a</think> so <think>b</think><answer>3</answer>",
+        "<answer>nan</answer>",
+        "<answer>1e9</answer>",
+        "<answer>٤</answer>",
+        "<score>4</score>",
+    ],
+)
+def test_a_number_anywhere_else_is_nothing(text: str) -> None:
+    assert parse(text, R1) is None
+
+
+def test_a_tag_holds_its_number_to_the_scale_unless_the_form_says_otherwise() -> None:
+    strict = R1.model_copy(update={"unclipped": False})
+    assert parse("<answer>4.9</answer>", strict) == {"score": 4.9}
+    assert parse("<answer>0.9</answer>", strict) is None
+
+
+def test_the_schema_is_in_the_subset_that_servers_enforce() -> None:
+    schema = FORM.schema_of()
+    assert schema["required"] == ["seen", "score", "flaws"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["score"] == {"type": ["number", "null"], "description": "how good"}
+    assert schema["properties"]["flaws"]["items"] == {"type": "string"}
+
+
+def test_the_form_in_words_names_every_key() -> None:
+    words = FORM.words()
+    assert words.splitlines()[1:] == [
+        '- "seen" (text): what there is',
+        '- "score" (number from 0 to 10, or null): how good',
+        '- "flaws" (list of texts): what is wrong',
+    ]

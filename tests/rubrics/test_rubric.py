@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from convergebench.errors import StudyError
+from convergebench.metrics.judged._asked import Reply
+from convergebench.metrics.judged.own import metric_of
+from convergebench.rubrics.rubric import form_of, load_rubric, question, rubric_names
+
+OWN = """
+name = "mood"
+version = 2
+pictures = ["subject"]
+template = "How merry is it? Costs $$5. $reply"
+
+[[reply.fields]]
+name = "merry"
+scale = [0, 100]
+about = "how merry"
+
+[metric]
+value = "merry"
+better = "higher"
+roles = ["source", "return"]
+"""
+
+
+@pytest.mark.parametrize("name", rubric_names())
+def test_every_shipped_rubric_reads_and_says_who_it_is(name: str) -> None:
+    rubric = load_rubric(name)
+    assert rubric.name == name
+    assert rubric.about
+    words = dict.fromkeys(rubric.needs, "add a {hat} for $5")
+    asked = question(rubric, words)
+    assert form_of(asked) == rubric.reply
+    assert "$reply" not in asked["text"]
+    assert not rubric.needs or "add a {hat} for $5" in asked["text"]
+
+
+def test_the_shipped_ones() -> None:
+    assert rubric_names() == ("quality-rubric", "semantics-backward", "semantics-forward", "visualquality-r1")
+
+
+def test_a_model_that_was_trained_on_its_prompt_gets_it_word_for_word() -> None:
+    asked = question(load_rubric("visualquality-r1"), {})
+    assert asked["system"] == ""
+    assert asked["text"] == (
+        "You are doing the image quality assessment task. Here is the question: What is your overall rating on the "
+        "quality of this picture? The rating should be a float between 1 and 5, rounded to two decimal places, with 1 "
+        "representing very poor quality and 5 representing excellent quality. First output the thinking process in "
+        "<think> </think> tags and then output the final answer with only one score in <answer> </answer> tags."
+    )
+
+
+def test_the_way_back_shows_both_instructions_and_three_pictures() -> None:
+    rubric = load_rubric("semantics-backward")
+    asked = question(rubric, {"forward": "add hat", "instruction": "remove hat"}, operation="remove")
+    assert rubric.pictures == ("reference", "via", "subject")
+    assert asked["text"].index("«add hat»") < asked["text"].index("«remove hat»")
+    assert asked["operation"] == "remove"
+    assert "operation" not in asked["text"]
+
+
+def test_a_rubric_of_ones_own_works_by_path_and_is_a_metric(tmp_path: Path) -> None:
+    path = tmp_path / "mood.toml"
+    path.write_text(OWN)
+    rubric = load_rubric(str(path))
+    assert question(rubric, {})["text"].startswith("How merry is it? Costs $5. Reply with one JSON object")
+    metric = metric_of(rubric, str(path))
+    facts = metric.facts
+    assert (facts.name, facts.kind, facts.range, facts.asks) == ("mood", "no-reference", (0.0, 100.0), "rater")
+    assert metric.rubrics == {"source": str(path), "return": str(path)}
+    assert metric(Reply({"merry": 40.0}, {"merry": (0.0, 100.0)})) == 40.0
+
+
+def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path) -> None:
+    def fingerprint(text: str) -> str:
+        (tmp_path / "mood.toml").write_text(text)
+        return load_rubric(str(tmp_path / "mood.toml")).fingerprint
+
+    first = fingerprint(OWN)
+    assert fingerprint(OWN.replace("merry is", "glad is")) != first
+    assert fingerprint(OWN.replace("version = 2", "version = 3")) != first
+    assert fingerprint(f'about = "a remark"\n{OWN}') == first
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (("$reply", "$replay"), r"asks for \$replay; did you mean 'reply'"),
+        (("$$5", "$5"), "write \\$\\$ for a dollar sign"),
+        (("scale = [0, 100]", "scale = [9, 1]"), "does not go upwards"),
+        (("scale = [0, 100]", ""), "a number has a scale"),
+        (('value = "merry"', 'value = "mery"'), "names no number of the reply; did you mean 'merry'"),
+        (('name = "merry"', 'name = "Merry!"'), "pattern"),
+        (('pictures = ["subject"]', 'pictures = ["object"]'), "pictures"),
+        (("version = 2", "vresion = 2"), "unknown key 'vresion'; did you mean 'version'"),
+    ],
+)
+def test_a_faulty_rubric_is_told_in_one_line(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
+    path = tmp_path / "mood.toml"
+    path.write_text(OWN.replace(*change))
+    with pytest.raises(StudyError, match=fault) as caught:
+        load_rubric(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_name_gets_the_nearest_one() -> None:
+    with pytest.raises(StudyError, match="unknown rubric 'semantic-forward'; did you mean 'semantics-forward'"):
+        load_rubric("semantic-forward")
+    with pytest.raises(StudyError, match=r"cannot read missing\.toml"):
+        load_rubric("missing.toml")
+
+
+def test_a_rubric_without_a_metric_table_is_no_metric() -> None:
+    with pytest.raises(StudyError, match=r"has no \[metric\] table"):
+        metric_of(load_rubric("semantics-forward"), "semantics-forward")

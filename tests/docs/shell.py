@@ -116,10 +116,11 @@ def make_studies(root: Path) -> None:
     text = _tiny((ROOT / "studies" / "demo.toml").read_text(encoding="utf-8"))
     content = tomllib.loads(text)
     text = text.replace(f"rounds = {content['roundtrip']['rounds']}", "rounds = 2")
-    text = text.replace('pairs = ["v1"]', 'pairs = ["flip-horizontal", "red-ball"]')
+    text = text.replace('pairs = ["glasses", "red-ball"]', 'pairs = ["flip-horizontal", "red-ball"]')
+    assert "flip-horizontal" in text
     listed = next(line for line in text.splitlines() if line.startswith("editors"))
     text = text.replace(listed, 'editors = ["sim-perfect", "sim-jpeg"]')
-    (root / "studies" / "demo.toml").write_text(text + "\n[analysis]\ndraws = 200\n", encoding="utf-8")
+    (root / "studies" / "demo.toml").write_text(text.replace("[analysis]", "[analysis]\ndraws = 200"), encoding="utf-8")
 
 
 def picture(seed: int, *, worn: int = 0) -> bytes:

@@ -24,7 +24,7 @@ def test_a_finished_study_has_every_step_and_every_comparison(tmp_path: Path) ->
     (steps,) = query(tmp_path / "run", "select count(*) from steps")[0]
     roles = dict(query(tmp_path / "run", "select role, count(*) from comparisons group by role"))
     assert steps == len(CASES) * 10
-    per_chain = {"forward": 5, "backward": 5, "step": 10, "return": 5, "lag": 1 + 2 + 3 + 4 + 5}
+    per_chain = {"source": 1, "forward": 5, "backward": 5, "step": 10, "return": 5, "lag": 1 + 2 + 3 + 4 + 5}
     assert roles == {role: count * len(CASES) for role, count in per_chain.items()}
 
 

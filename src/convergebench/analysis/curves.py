@@ -1,7 +1,8 @@
 """Mean curve of every metric over rounds, from the untouched image on.
 
 Every cell uses the cases still observed at that round that have a value, and says how many. Round 0 is exact (the
-self-value); a metric without a finite self-value keeps a row at round 0 with mean None.
+self-value), or the mean score of the sources where a metric needs no reference; a metric that has neither keeps a row
+at round 0 with mean None.
 
 Metrics in dB are averaged as what they are the logarithm of: the curve is the PSNR of the mean squared error. An
 unchanged image has an infinite PSNR, and one such case would make the plain mean infinite; the mean error stays
@@ -55,8 +56,9 @@ def _bands(
     parts = [np.split(end, len(values)) for end in whole]
     for (name, matrix), *ends in zip(values.items(), *parts, strict=True):
         band = _in_decibels(Interval(*ends)) if decibels[name] else Interval(*ends)
-        for end in band:
-            end[0] = matrix[0, 0]  # every untouched image has the same value, and no uncertainty
+        if (matrix[:, 0] == matrix[0, 0]).all() or np.isnan(matrix[:, 0]).all():
+            for end in band:
+                end[0] = matrix[0, 0]  # every untouched image has the same value, and no uncertainty
         yield band
 
 
@@ -68,9 +70,13 @@ def _in_decibels(power: Interval) -> Interval:
 
 
 def _counts(values: Floats, sources: Ints, observed: Mask) -> tuple[Ints, Ints, Ints]:
-    """Cases with a value, their sources, and cases observed without a value, per round (at round 0: all, all, 0)."""
+    """Cases with a value, their sources, and cases observed without a value, per round.
+
+    At round 0 of a metric that compares, all are there: an untouched image needs no measuring.
+    """
     there = ~np.isnan(values)
-    there[:, 0] = True
+    if not there[:, 0].any():
+        there[:, 0] = True
     _, counts = by_source(np.where(there, 1.0, np.nan), sources)
     missing = (observed & ~there).sum(axis=0)
     return there.sum(axis=0), (counts > 0).sum(axis=0), missing

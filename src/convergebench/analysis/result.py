@@ -66,7 +66,8 @@ class AnalysisInput:
 
     `measurements`: editor, case, source, kind, pair, category, replicate, round, step, metric, value (None if
     missing), status; one row per (editor, case, step, metric). Metrics that compare with earlier rounds are named
-    `rmse-lag1` … `rmse-lag6`. There is no row for round 0: an untouched image has its self-value.
+    `rmse-lag1` … `rmse-lag6`. Round 0 has rows only of metrics that need no reference; for the others an untouched
+    image has its self-value.
     `chains`: editor, case, source, kind, pair, category, replicate, status (finished, refused, failed, ended,
     stopped, open), detail, rounds (whole rounds done), planned (rounds asked for), steps, dollars, seconds.
     """

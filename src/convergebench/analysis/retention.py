@@ -1,9 +1,9 @@
 """How much of the image is left, and the levels at which loss is called noticeable or half.
 
 Retention is 1 for the untouched image. A similarity with a positive self-value keeps value / self-value (SSIM and
-CLIP: the value). A dissimilarity with self-value 0 on a scale that ends at 1 or below keeps 1 − value (LPIPS, DISTS,
-GMSD, RMSE). Where neither holds (PSNR: no finite self-value; ΔE: no end of scale) 1 − value would be a number
-without meaning, so such metrics have levels but neither retention nor area.
+CLIP: the value). A dissimilarity with self-value 0 on a scale that ends, at least for everyday images, at 1 or below
+keeps 1 − value (LPIPS, DISTS, GMSD, RMSE). Where neither holds (PSNR: no finite self-value; ΔE: no end of scale)
+1 − value would be a number without meaning, so such metrics have levels but neither retention nor area.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def has_retention(facts: MetricFacts | None) -> bool:
         return False
     if facts.better == "higher":
         return facts.self_value > 0
-    return facts.better == "lower" and facts.self_value == 0 and facts.range[1] <= 1
+    ends = (facts.typical or facts.range)[1]
+    return facts.better == "lower" and facts.self_value == 0 and ends <= 1
 
 
 def retention(values: Floats, facts: MetricFacts) -> Floats:

@@ -1,6 +1,7 @@
 """The long measurement table as one matrix per metric: chains down, rounds 0 … N across.
 
-Inside, a missing value is NaN and an untouched image (round 0) has the metric's self-value. A chain is *observed*
+Inside, a missing value is NaN. An untouched image (round 0) has the metric's self-value or, where the metric needs no
+reference, its own score. A chain is *observed*
 at a round it has done in full; a round that was done but has no usable value is *missing* and counted; a round
 that was never done is censored, which is not the same.
 """
@@ -128,7 +129,7 @@ def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[s
     numbered = chains.select("editor", "case").with_row_index("chain")
     rows = (
         measurements.lazy()
-        .filter(~pl.col("metric").is_in(diagnostic) & (pl.col("round") >= 1))
+        .filter(~pl.col("metric").is_in(diagnostic))
         .with_columns(usable_value().alias("value"))
         .select("editor", "case", "round", "metric", "value")
         .join(numbered.lazy(), on=["editor", "case"], how="left")
@@ -162,7 +163,8 @@ def _matrices(readings: pl.DataFrame, shape: tuple[int, int], facts: Mapping[str
         if name not in facts or facts[name].unit != "dB":
             matrix[np.isinf(matrix)] = np.nan  # only decibels have an infinite reading that means something
         start = facts[name].self_value if name in facts else None
-        matrix[:, 0] = np.nan if start is None else start
+        if start is not None:
+            matrix[:, 0] = start  # without a self-value the column holds what the source itself scored, if anything
         matrices[name] = matrix
     return matrices
 

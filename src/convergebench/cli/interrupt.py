@@ -9,17 +9,24 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
+from convergebench.engine.asker import Asker
+from convergebench.engine.asking import Asked, fill_in
+from convergebench.engine.line import Stopped
 from convergebench.engine.progress import Progress
 from convergebench.engine.run import Engine
 from convergebench.engine.session import Prepared
+from convergebench.metrics.judged._asked import AskedMetric
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Records
 from convergebench.store.run import Run, require_run
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,25 +48,37 @@ def run_engine(
             records = Records(require_run(root) / "run.sqlite")
             stack.callback(records.close)
             others.append((records, ImageStore(root)))
-        engine = Engine(run, prepared.editors, max_cost=max_cost, progress=progress, reuse=others)
-        return asyncio.run(_until_done_or_interrupted(engine, prepared, progress))
+        engine = Engine(run, prepared.editors, roles=prepared.roles, max_cost=max_cost, progress=progress, reuse=others)
+        summary, interrupted = asyncio.run(_patiently(engine.run(prepared.chains), engine.stop, progress))
+        return Ended(summary.stopped, interrupted=interrupted, statuses=summary.statuses)
 
 
-async def _until_done_or_interrupted(engine: Engine, prepared: Prepared, progress: Progress) -> Ended:
+def run_asker(asker: Asker, run: Run, metrics: Sequence[AskedMetric]) -> Asked:
+    """Put every question that is missing."""
+
+    def stop(reason: str) -> None:
+        asker.stop(Stopped(reason))
+
+    asked, _ = asyncio.run(_patiently(fill_in(asker, run, metrics), stop, asker.progress))
+    return asked
+
+
+async def _patiently(work: Coroutine[Any, Any, T], stop: Callable[[str], None], progress: Progress) -> tuple[T, bool]:
+    """The work's result, and whether somebody wanted it to end sooner."""
     asked = 0
 
     def interrupt() -> None:
         nonlocal asked
         asked += 1
         if asked == 1:
-            engine.stop("Ctrl-C")
+            stop("Ctrl-C")
             progress.note = f"finishing {progress.in_flight} calls in flight; Ctrl-C again leaves them"
         else:
             _leave(progress.in_flight)
 
     with _heard(interrupt):
-        summary = await engine.run(prepared.chains)
-    return Ended(summary.stopped, interrupted=asked > 0, statuses=summary.statuses)
+        result = await work
+    return result, asked > 0
 
 
 @contextmanager

@@ -1,14 +1,185 @@
-"""`cbench measure`: fill in metrics over the images a run has stored."""
+"""`cbench measure`: fill in metrics over a run's stored images, or score files that belong to no run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from convergebench.images.align import AlignMode
+    from convergebench.metrics.place import Place
+    from convergebench.roles.base import Role
     from convergebench.store.manifest import Manifest
+    from convergebench.store.run import Run
+
+
+@dataclass(frozen=True)
+class How:
+    """Circumstances of measuring, as they were typed."""
+
+    workers: int | None
+    device: str
+    precision: str | None
+    roles: Path | None
+    max_cost: float | None
+
+
+def measure(
+    paths: Annotated[list[Path], typer.Argument(help="A run directory, or image files and folders of them.")],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric or set; repeat [default: those of the run's study]"),
+    ] = None,
+    align: Annotated[
+        str | None, typer.Option(help="strict, fit or crop-aware [default: as the run's study says, else strict]")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
+    device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
+    precision: Annotated[
+        str | None, typer.Option(help="Of networks, float32 or bfloat16 [default: as the study says, else float32]")
+    ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(help="TOML file with [roles.judge] or [roles.rater]: who answers questions.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Dollars: stop before the question that would exceed it.")
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option("--reference", "-r", help="Loose files: the image to compare with, or a folder of like names."),
+    ] = None,
+    instruction: Annotated[
+        str, typer.Option(help="Loose files: the words that made them out of the reference, for a judge.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Loose files: FILE.csv or FILE.json [default: CSV on stdout]")
+    ] = None,
+) -> None:
+    """Measure what a run lacks, long after it was made; or score loose image files."""
+    from typing import get_args
+
+    from convergebench.errors import StudyError
+    from convergebench.images.align import AlignMode
+    from convergebench.registry import suggest
+    from convergebench.store.run import is_run
+
+    if align is not None and align not in get_args(AlignMode):
+        raise StudyError(f"unknown alignment '{align}'{suggest(align, get_args(AlignMode))}")
+    how = How(workers, device, precision, roles, max_cost)
+    runs = [path for path in paths if is_run(path)]
+    if not runs:
+        from convergebench.cli.scoring import score_files
+
+        score_files(paths, metric or [], align or "strict", reference, instruction, out, how)
+        return
+    if len(paths) > 1:
+        raise StudyError(f"{runs[0]} is a run; measure one run at a time, and loose files apart from it")
+    if reference or out or instruction:
+        raise StudyError("--reference, --instruction and --out are for loose files; a run has all that itself")
+    _measure_run(runs[0], metric, align, how)
+
+
+def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: How) -> None:
+    from dataclasses import replace
+
+    from convergebench.cli.display import say
+    from convergebench.cli.reporting import write_measurements
+    from convergebench.engine.measure import fingerprints
+    from convergebench.errors import StudyError
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import require
+    from convergebench.roles import roles_of
+    from convergebench.store.manifest import command_line, session
+    from convergebench.store.run import Run
+
+    with Run.existing(run) as opened:
+        manifest = opened.manifest
+        wanted = _wanted(manifest, metric, align)
+        if not wanted:
+            raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
+        require(load_metric(name).facts for name in wanted)
+        spec = _spec(manifest, align, how)
+        mode, answering = spec["measure"]["align"], roles_of(spec)
+        place = where(wanted, how.device, spec["measure"].get("precision", "float32"))
+        opened.extend(
+            replace(
+                manifest,
+                spec=spec,
+                metrics=fingerprints(wanted, precision=place.precision, roles=answering),
+                sessions=[session(command_line())],
+            )
+        )
+        added, stopped = fill(opened, wanted, mode, place, answering, workers=how.workers, max_cost=how.max_cost)
+    path, missing = write_measurements(run, list(wanted))
+    say(f"{added:,} values added; {path} (next: cbench report {run})")
+    if missing:
+        say("no value for " + ", ".join(f"{count:,} ({reason})" for reason, count in missing.items()))
+    if "size" in missing and mode == "strict":
+        say("sizes differ; to measure those too, choose how they are made equal: --align fit or --align crop-aware")
+    if stopped is not None:
+        say(f"stopped: {stopped}; nothing is lost, the same command goes on")
+        raise typer.Exit(3)
+
+
+def fill(
+    run: Run,
+    metrics: Sequence[str],
+    align_mode: AlignMode,
+    place: Place,
+    roles: Mapping[str, Role],
+    *,
+    workers: int | None,
+    max_cost: float | None,
+) -> tuple[int, str | None]:
+    """Everything that is missing: first what pixels tell, then what must be asked. Rows added, and why it stopped."""
+    from convergebench.cli.display import say, watch
+    from convergebench.engine.measure import measure as work_out
+    from convergebench.engine.measure import sorted_out
+    from convergebench.engine.progress import Progress
+
+    pixels, questions = sorted_out(metrics)
+    progress = Progress()
+    with watch("measuring", progress, unit="values"):
+        added = work_out(run, pixels, align_mode=align_mode, workers=workers, progress=progress, place=place)
+    if not questions:
+        return added, None
+    from convergebench.cli.interrupt import run_asker
+    from convergebench.engine.asking import asker_of
+
+    asking = Progress()
+    with watch("asking", asking, unit="values"):
+        asked = run_asker(asker_of(run, roles, max_cost=max_cost, progress=asking), run, questions)
+    if asked.failed:
+        say(f"{asked.failed:,} comparisons got no answer ({asking.note}); the same command asks again")
+    return added + asked.added, asked.stopped
+
+
+def where(metrics: Sequence[str], device: str, precision: str) -> Place:
+    """The place for these metrics; torch is looked for only if one of them is a network."""
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.place import choose
+
+    networks = any(load_metric(name).facts.network for name in metrics)
+    return choose(device if networks or device != "auto" else "cpu", precision)
+
+
+def read_roles(path: Path) -> dict[str, Any]:
+    """`[roles.NAME]` tables out of a TOML file, checked."""
+    from convergebench.documents import check_document, read_toml
+    from convergebench.errors import StudyError
+    from convergebench.roles.tables import RoleTable
+
+    content = read_toml(path)
+    if set(content) != {"roles"} or not isinstance(content["roles"], dict):
+        raise StudyError(f"{path}: write one table per role, [roles.judge] or [roles.rater], and nothing else")
+    return {
+        name: check_document(table, RoleTable, where=f"{path}: [roles.{name}]").model_dump(mode="json")
+        for name, table in content["roles"].items()
+    }
 
 
 def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> list[str]:
@@ -20,58 +191,15 @@ def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> 
     return list(dict.fromkeys([*asked, *(manifest.metrics if changed or not asked else [])]))
 
 
-def measure(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Metric or set to add; repeat [default: those of the run's study]"),
-    ] = None,
-    align: Annotated[
-        str | None, typer.Option(help="strict, fit or crop-aware [default: as the run's study says]")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
-) -> None:
-    """Measure what is missing and write the tables; metrics can be added long after the run."""
-    from dataclasses import replace
-    from typing import get_args
-
-    from convergebench.cli.display import say, watch
-    from convergebench.engine.measure import measure as fill_in
-    from convergebench.engine.measure import metric_fingerprint
-    from convergebench.engine.progress import Progress
-    from convergebench.errors import StudyError
-    from convergebench.images.align import AlignMode
-    from convergebench.metrics import load_metric
-    from convergebench.registry import suggest
-    from convergebench.store.manifest import command_line, session
-    from convergebench.store.run import Run
-
-    if align is not None and align not in get_args(AlignMode):
-        raise StudyError(f"unknown alignment '{align}'{suggest(align, get_args(AlignMode))}")
-    with Run.existing(run) as opened:
-        manifest = opened.manifest
-        wanted = _wanted(manifest, metric, align)
-        if not wanted:
-            raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
-        spec = dict(manifest.spec)
-        spec["measure"] = {**spec.get("measure", {}), **({"align": align} if align else {})}
-        mode = spec["measure"].setdefault("align", "strict")
-        opened.extend(
-            replace(
-                manifest,
-                spec=spec,
-                metrics={name: metric_fingerprint(load_metric(name)) for name in wanted},
-                sessions=[session(command_line())],
-            )
-        )
-        progress = Progress()
-        with watch("measuring", progress, unit="values"):
-            added = fill_in(opened, wanted, align_mode=mode, workers=workers, progress=progress)
-    from convergebench.cli.reporting import write_measurements
-
-    path, missing = write_measurements(run, list(wanted))
-    say(f"{added:,} values added; {path} (next: cbench report {run})")
-    if missing:
-        say("no value for " + ", ".join(f"{count:,} ({reason})" for reason, count in missing.items()))
-    if "size" in missing and mode == "strict":
-        say("sizes differ; to measure those too, choose how they are made equal: --align fit or --align crop-aware")
+def _spec(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]:
+    """The run's study with what was typed in place of its own words."""
+    spec = dict(manifest.spec)
+    typed = {"align": align, "precision": how.precision}
+    spec["measure"] = {
+        "align": "strict",
+        **spec.get("measure", {}),
+        **{key: word for key, word in typed.items() if word},
+    }
+    if how.roles is not None:
+        spec["roles"] = {**spec.get("roles", {}), **read_roles(how.roles)}
+    return spec

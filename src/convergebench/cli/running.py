@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from convergebench.engine.plan import EditorForecast
     from convergebench.engine.session import Prepared
+    from convergebench.metrics.place import Place
     from convergebench.studies.spec import StudySpec
 
 
@@ -30,6 +31,7 @@ def run(
     ] = None,
     reuse: Annotated[list[Path] | None, typer.Option(help="Answer from this other run where it can; repeat.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes for measuring [default: all cores]")] = None,
+    device: Annotated[str, typer.Option(help="Where networks that measure run: auto, cpu, cuda, cuda:1.")] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
 ) -> None:
@@ -43,7 +45,31 @@ def run(
     if dry_run:
         _print_forecast(root, prepared)
         return
-    _execute(root, prepared, spec, max_cost=max_cost, reuse=reuse or [], workers=workers, report=not no_report)
+    place = _ready(prepared, device)
+    _execute(
+        root,
+        prepared,
+        spec,
+        max_cost=max_cost,
+        reuse=reuse or [],
+        workers=workers,
+        place=place,
+        report=not no_report,
+    )
+
+
+def _ready(prepared: Prepared, device: str) -> Place:
+    """Whether every metric can run is found out before the first call is paid for."""
+    from convergebench.cli.measuring import where
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import require
+
+    require(load_metric(name).facts for name in prepared.metrics)
+    asked = {load_metric(name).facts.asks for name in prepared.metrics} - {""}
+    for name, role in prepared.roles.items():
+        if name in asked:
+            role.ready()
+    return where(prepared.metrics, device, prepared.precision)
 
 
 def _with_flags(
@@ -84,13 +110,15 @@ def _execute(
     max_cost: float | None,
     reuse: list[Path],
     workers: int | None,
+    place: Place,
     report: bool,
 ) -> None:
     from convergebench.cli.display import say, watch
     from convergebench.cli.interrupt import run_engine
-    from convergebench.engine.measure import measure
+    from convergebench.cli.measuring import fill
     from convergebench.engine.progress import Progress
     from convergebench.engine.session import begin, compare_replicates
+    from convergebench.roles import roles_of
     from convergebench.store.run import Run
 
     with Run.create(root) as opened:
@@ -100,28 +128,36 @@ def _execute(
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
         if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)
-        measuring = Progress()
         if summary.interrupted:
             say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
             raise typer.Exit(130)
-        with watch("measuring", measuring, unit="values"):
-            # all metrics of the run, not only the study's: one added by `cbench measure` must not end half-way
-            metrics = list(manifest.metrics)
-            measure(opened, metrics, align_mode=spec.measure.align, workers=workers, progress=measuring)
+        # all metrics of the run, not only the study's: one added by `cbench measure` must not end half-way
+        _, halted = fill(
+            opened,
+            list(manifest.metrics),
+            spec.measure.align,
+            place,
+            roles_of(manifest.spec),
+            workers=workers,
+            max_cost=max_cost,
+        )
     if report:
         from convergebench.cli.reporting import write_and_print
 
         write_and_print(root)
-    if summary.stopped is not None:
-        say(f"stopped: {summary.stopped}")
+    stopped = summary.stopped or halted
+    if stopped is not None:
+        say(f"stopped: {stopped}")
         say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"
-            if "--max-cost" in summary.stopped else "to go on, run the same command again")  # fmt: skip
+            if "--max-cost" in stopped else "to go on, run the same command again")  # fmt: skip
         raise typer.Exit(3)
 
 
 def _print_forecast(root: Path, prepared: Prepared) -> None:
     from convergebench.cli.display import say
     from convergebench.engine.plan import forecast
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import lacks
     from convergebench.store.run import is_run
 
     done: dict[tuple[str, str], int] = {}
@@ -139,6 +175,10 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
     say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
     for row in rows:
         say(_forecast_line(row, width))
+    for name in prepared.metrics:
+        reasons = lacks(load_metric(name).facts)
+        if reasons:
+            say(f"before it can run, {name} lacks {', and '.join(reasons)}")
     dollars, hours = sum(row.dollars for row in rows), max(row.hours for row in rows)
     say(f"at most {sum(row.calls for row in rows):,} calls, ${dollars:,.2f}, about {hours:,.2f} h "
         "(editors run side by side; retries come on top)")  # fmt: skip

@@ -1,68 +1,75 @@
-"""Measuring: comparisons × metrics − measurements, over stored images, on all cores.
+"""Measuring: comparisons × metrics − measurements, over stored images.
 
-A worker takes a chain: each of its images is decoded once for all metrics, and what a metric works out about the
-source is kept while that source's chains last. Workers only return values; this process writes.
+Work is split by chain and runs in lanes: pixels on all cores, networks on the GPU if there is one. Workers only return
+values; this process writes.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
-from multiprocessing.connection import wait as wait_for
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from convergebench.engine.asker import asked_fingerprint
+from convergebench.engine.chain_values import Comparison, Task, Value, measure_chain
+from convergebench.engine.pool import results
 from convergebench.engine.progress import Progress
-from convergebench.errors import StudyError, Unmeasurable
 from convergebench.ids import fingerprint
-from convergebench.images.align import AlignMode, align
-from convergebench.images.decode import decode
-from convergebench.images.frame import Frame
+from convergebench.images.align import AlignMode
 from convergebench.metrics import load_metric
-from convergebench.metrics.base import Item, Metric, Reading
+from convergebench.metrics.base import Metric
+from convergebench.metrics.judged._asked import AskedMetric
+from convergebench.metrics.place import PROCESSOR, Place
+from convergebench.metrics.readiness import require
+from convergebench.roles.base import Role
 from convergebench.store.journal import Row
-from convergebench.store.run import Run
+from convergebench.store.run import Run, is_complete
 
-KEPT_FRAMES = 3
-"""Decoded images a worker keeps with their derived planes: the source, the subject and its parent."""
-KEPT_PIXELS = 10
-"""Decoded images kept as bare pixels, for comparisons with earlier rounds."""
+DEVICE_WORKERS = 2
+"""Processes that share a GPU: one decodes while the other computes."""
 
 
-class Comparison(NamedTuple):
-    """A row to be measured, with the metrics that lack a value."""
+class Lane(NamedTuple):
+    """Metrics that run in the same place, by so many workers."""
 
-    id: str
-    role: str
-    subject: str
-    reference: str | None
-    via: str | None
-    operation: str | None
-    metrics: tuple[str, ...]
+    metrics: Mapping[str, Metric]
+    place: Place
+    workers: int
 
 
-@dataclass(frozen=True)
-class Task:
-    """The work of one chain. Files are relative to the run."""
+def fingerprints(names: Sequence[str], *, precision: str = "float32", roles: Mapping[str, Role]) -> dict[str, str]:
+    """Every metric with what it is, in one word; for those that are asked, who answers is part of it."""
+    found = {}
+    for name in names:
+        metric = load_metric(name)
+        found[name] = (
+            asked_fingerprint(metric, roles)
+            if isinstance(metric, AskedMetric)
+            else metric_fingerprint(metric, precision)
+        )
+    return found
 
-    root: str
-    align: AlignMode
-    comparisons: tuple[Comparison, ...]
-    files: Mapping[str, str]
+
+def sorted_out(names: Sequence[str]) -> tuple[list[str], list[AskedMetric]]:
+    """Metrics that are worked out from pixels, and those that are asked for."""
+    loaded = {name: load_metric(name) for name in names}
+    asked: list[AskedMetric] = [metric for metric in loaded.values() if isinstance(metric, AskedMetric)]
+    return [name for name, metric in loaded.items() if not isinstance(metric, AskedMetric)], asked
 
 
-def metric_fingerprint(metric: Metric) -> str:
-    """What a metric is, in one word."""
-    return fingerprint(metric.facts.name, metric.facts.version, {})
+def metric_fingerprint(metric: Metric, precision: str = "float32") -> str:
+    """What a metric is, in one word: its version, its weights, and the precision if that is not the full one."""
+    facts = metric.facts
+    settings: dict[str, object] = {}
+    if facts.weights:
+        from convergebench.weights import identity
+
+        settings["weights"] = [identity(name) for name in facts.weights]
+    if facts.network and precision != "float32":
+        settings["precision"] = precision
+    return fingerprint(facts.name, facts.version, settings)
 
 
 def measure(
@@ -72,201 +79,109 @@ def measure(
     align_mode: AlignMode,
     workers: int | None = None,
     progress: Progress | None = None,
+    place: Place = PROCESSOR,
 ) -> int:
-    """Fill in what is missing; returns how many rows were added (a value that cannot be had is a row with a status)."""
+    """Fill in what is missing; returns how many rows were added (a value that cannot be had is a row with a status).
+
+    Metrics that are asked for have their own way: `engine.asking`.
+    """
     progress = progress or Progress()
     loaded = {name: load_metric(name) for name in metrics}
-    tasks = list(_tasks(run, loaded, align_mode))
-    progress.chains += len(tasks)
-    progress.steps += sum(len(comparison.metrics) for task in tasks for comparison in task.comparisons)
-    if not tasks:
-        return 0
-    identities = {name: metric_fingerprint(metric) for name, metric in loaded.items()}
+    require(metric.facts for metric in loaded.values())
+    identities = {name: metric_fingerprint(metric, place.precision) for name, metric in loaded.items()}
+    lanes = [(lane, list(_tasks(run, lane, align_mode, identities))) for lane in _lanes(loaded, place, workers)]
+    for _, tasks in lanes:
+        progress.chains += len(tasks)
+        progress.steps += sum(len(comparison.metrics) for task in tasks for comparison in task.comparisons)
     added = 0
-    for readings in _results(tasks, workers or os.cpu_count() or 1):
-        rows: list[Row] = []
-        for comparison, name, reading in readings:
-            # a metric that takes images as they come has one value whatever the alignment
-            mode = align_mode if loaded[name].facts.aligned else "none"
-            key = (comparison, name, mode, identities[name])
-            rows.append(("measurements", (*key, reading.value, reading.status, reading.detail)))
-        run.journal.commit_now(rows)
-        added += len(rows)
-        progress.chains_done += 1
-        progress.steps_done += len(rows)
-        progress.steps_called += len(rows)
+    for lane, tasks in lanes:
+        for values in results(measure_chain, tasks, lane.workers) if tasks else ():
+            rows = _rows(values, loaded, align_mode, identities)
+            run.journal.commit_now(rows)
+            added += len(rows)
+            progress.chains_done += 1
+            progress.steps_done += len(rows)
+            progress.steps_called += len(rows)
     return added
 
 
-def _results(tasks: Sequence[Task], workers: int) -> Iterator[list[tuple[str, str, Reading]]]:
-    if workers == 1 or len(tasks) == 1:
-        yield from map(measure_chain, tasks)
-        return
-    context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
-    pool = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context, initializer=_begin_worker)
-    waiting = iter(tasks)
-    under_way: set[Future[list[tuple[str, str, Reading]]]] = set()
-    try:
-        while True:
-            while len(under_way) < 3 * workers and (task := next(waiting, None)) is not None:
-                under_way.add(pool.submit(measure_chain, task))
-            if not under_way:
-                return
-            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
-    except BrokenProcessPool as error:
-        raise StudyError(
-            "a measuring process was killed, perhaps for want of memory; what was measured is kept. "
-            "Run the same command again with fewer: --workers 1"
-        ) from error
-    except BaseException:  # Ctrl-C above all: nobody will take the values that workers are at
-        for child in multiprocessing.active_children():
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _lanes(metrics: Mapping[str, Metric], place: Place, workers: int | None) -> Iterator[Lane]:
+    """Networks have a lane of their own only where there is a device of their own."""
+    everyone = workers or os.cpu_count() or 1
+    apart = place.device != "cpu"
+    near = {name: one for name, one in metrics.items() if not (apart and one.facts.network)}
+    yield Lane(near, place, everyone)
+    if apart:
+        far = {name: one for name, one in metrics.items() if one.facts.network}
+        yield Lane(far, place, min(everyone, DEVICE_WORKERS))
 
 
-def _begin_worker() -> None:
-    import cv2
-
-    cv2.setNumThreads(1)  # one worker per core already; more threads would only get in each other's way
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent decides
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A killed parent cannot tell its workers; without this they would wait for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        os._exit(1)
+def _rows(
+    values: Sequence[Value], metrics: Mapping[str, Metric], align_mode: AlignMode, identities: Mapping[str, str]
+) -> list[Row]:
+    rows: list[Row] = []
+    for comparison, name, reading in values:
+        key = (comparison, name, _mode(metrics[name], align_mode), identities[name])
+        rows.append(("measurements", (*key, reading.value, reading.status, reading.detail)))
+    return rows
 
 
-def _tasks(run: Run, metrics: Mapping[str, Metric], align_mode: AlignMode) -> Iterator[Task]:
+def _mode(metric: Metric, align_mode: AlignMode) -> str:
+    """A metric that takes images as they come has one value whatever the alignment."""
+    return align_mode if metric.facts.aligned else "none"
+
+
+def _tasks(run: Run, lane: Lane, align_mode: AlignMode, identities: Mapping[str, str]) -> Iterator[Task]:
     """Chains with something to measure, those of one source together so that its planes are worked out once."""
-    have = _have(run, metrics, align_mode)
+    have = _have(run, lane.metrics, align_mode, identities)
     wanted: dict[str, list[str]] = {}
-    for name, metric in metrics.items():
+    for name, metric in lane.metrics.items():
         for role in metric.facts.roles:
             wanted.setdefault(role, []).append(name)
     files: dict[str, str] = dict(run.journal.rows("select id, file from images"))
+    words = captions(run)
     rows = run.journal.rows(
-        """select k.id, k.role, k.subject, k.reference, k.via, k.operation, c.image, k.editor, k."case"
-           from comparisons k join cases c on c.id = k."case" order by c.image, k.editor, k."case", k.step, k.lag"""
+        """select k.id, k.role, k.subject, k.reference, k.via, k.operation,
+             case when k.role in ('forward', 'backward') then coalesce(s.instruction, '') else '' end,
+             c.image, k.editor, k."case"
+           from comparisons k join cases c on c.id = k."case"
+           left join chain_steps p on p.editor = k.editor and p."case" = k."case" and p.position = k.step
+           left join steps s on s.id = p.step
+           order by c.image, k.editor, k."case", k.step, k.lag"""
     )
-    for _, group in groupby(rows, key=lambda row: row[6:]):
+    for (source, *_), group in groupby(rows, key=lambda row: row[7:]):
         comparisons = []
-        for identity, role, subject, reference, via, operation, *_ in group:
+        for identity, role, subject, reference, via, operation, instruction, *_ in group:
             missing = tuple(name for name in wanted.get(role, ()) if (identity, name) not in have)
             if missing:
-                comparisons.append(Comparison(identity, role, subject, reference, via, operation, missing))
+                told = (instruction, *words.get(instruction, ("", "")))
+                comparisons.append(Comparison(identity, role, subject, reference, via, operation, *told, missing))
         if comparisons:
             images = {image for row in comparisons for image in (row.subject, row.reference, row.via) if image}
-            yield Task(str(run.root), align_mode, tuple(comparisons), {image: files[image] for image in images})
+            chain = {image: files[image] for image in images}
+            yield Task(str(run.root), align_mode, source, tuple(comparisons), chain, lane.place)
 
 
-def _have(run: Run, metrics: Mapping[str, Metric], align_mode: AlignMode) -> set[tuple[str, str]]:
+def captions(run: Run) -> dict[str, tuple[str, str]]:
+    """Instruction → what the picture shows before and after it, for the pairs whose author said so."""
+    found: dict[str, tuple[str, str]] = {}
+    spoken: Counter[str] = Counter()
+    pairs = run.manifest.pairs if is_complete(run.root) else {}
+    for pair in pairs.values():
+        without, with_it = pair.get("before", ""), pair.get("after", "")
+        if without and with_it:
+            for instruction, told in ((pair["forward"], (without, with_it)), (pair["backward"], (with_it, without))):
+                spoken[instruction] += found.get(instruction, told) != told
+                found[instruction] = told
+    return {instruction: told for instruction, told in found.items() if not spoken[instruction]}
+
+
+def _have(
+    run: Run, metrics: Mapping[str, Metric], align_mode: AlignMode, identities: Mapping[str, str]
+) -> set[tuple[str, str]]:
     have: set[tuple[str, str]] = set()
+    query = "select comparison from measurements where metric = ? and align = ? and fingerprint = ?"
     for name, metric in metrics.items():
-        mode = align_mode if metric.facts.aligned else "none"
-        query = "select comparison from measurements where metric = ? and align = ? and fingerprint = ?"
-        have.update((row[0], name) for row in run.journal.rows(query, (name, mode, metric_fingerprint(metric))))
+        key = (name, _mode(metric, align_mode), identities[name])
+        have.update((row[0], name) for row in run.journal.rows(query, key))
     return have
-
-
-# --- in the worker ---------------------------------------------------------------------------------------
-
-
-class _Shelf:
-    """The newest decoded images of this worker; older ones are let go."""
-
-    def __init__(self) -> None:
-        self._frames: OrderedDict[str, Frame] = OrderedDict()
-        self._pixels: OrderedDict[str, Any] = OrderedDict()
-
-    def frame(self, root: Path, identity: str, file: str) -> Frame:
-        if identity in self._frames:
-            self._frames.move_to_end(identity)
-            return self._frames[identity]
-        if identity not in self._pixels:
-            self._pixels[identity] = decode((root / file).read_bytes(), what=file, alpha="white").pixels
-        self._pixels.move_to_end(identity)
-        self._frames[identity] = Frame(self._pixels[identity], identity)
-        for shelf, room in ((self._frames, KEPT_FRAMES), (self._pixels, KEPT_PIXELS)):
-            while len(shelf) > room:
-                shelf.popitem(last=False)
-        return self._frames[identity]
-
-
-_shelf = _Shelf()
-
-
-@cache
-def _metric(name: str) -> Metric:
-    return load_metric(name)
-
-
-def measure_chain(task: Task) -> list[tuple[str, str, Reading]]:
-    """(comparison, metric, reading) for everything this task lacks."""
-    results = []
-    known: dict[tuple[str | None, ...], Reading] = {}
-    for comparison in task.comparisons:
-        # metrics are pure: an editor that returns what it was given, or has settled, is not measured twice
-        same = (comparison.subject, comparison.reference, comparison.via, comparison.operation)
-        new = tuple(name for name in comparison.metrics if (*same, name) not in known)
-        if new:
-            known |= {(*same, name): reading for name, reading in _measure_one(task, comparison, new)}
-        results += [(comparison.id, name, known[*same, name]) for name in comparison.metrics]
-    return results
-
-
-def _measure_one(task: Task, comparison: Comparison, metrics: Sequence[str]) -> list[tuple[str, Reading]]:
-    root = Path(task.root)
-
-    def frame(identity: str | None) -> Frame | None:
-        return None if identity is None else _shelf.frame(root, identity, task.files[identity])
-
-    try:
-        reference = frame(comparison.reference)
-        subject = frame(comparison.subject)
-        via = frame(comparison.via)
-    except OSError as error:  # the disk's trouble, not the image's: no value is written down for it
-        raise StudyError(f"cannot read {error.filename}: {error.strerror}; cbench verify {root} says more") from error
-    except StudyError as error:
-        return [(name, Reading(None, "unreadable", str(error))) for name in metrics]
-    assert subject is not None
-    raw = Item(subject, reference, via, comparison.operation)  # type: ignore[arg-type]
-    aligned: Item | Reading | None = None
-    readings = []
-    for name in metrics:
-        metric = _metric(name)
-        if not metric.facts.aligned or reference is None:
-            readings.append((name, _reading(metric, raw)))
-            continue
-        if aligned is None:
-            aligned = _aligned(raw, task.align)
-        readings.append((name, aligned if isinstance(aligned, Reading) else _reading(metric, aligned)))
-    return readings
-
-
-def _reading(metric: Metric, item: Item) -> Reading:
-    """A metric's slip is told in one line and leaves no row, so that its mended version fills the gap."""
-    try:
-        return metric.measure([item])[0]
-    except Exception as error:
-        raise StudyError(
-            f"metric '{metric.facts.name}' failed on {item.subject.id}: {type(error).__name__}: {error}; "
-            "what was measured is kept. Mend the metric, or measure without it"
-        ) from error
-
-
-def _aligned(item: Item, mode: AlignMode) -> Item | Reading:
-    assert item.reference is not None
-    try:
-        result = align(item.subject, item.reference, mode)
-    except Unmeasurable as reason:
-        return Reading(None, reason.status, str(reason))
-    return item._replace(subject=result.subject, reference=result.reference)

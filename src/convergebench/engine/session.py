@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from convergebench.edits.pairs import load_pairs
-from convergebench.engine.measure import metric_fingerprint
+from convergebench.engine.measure import fingerprints
 from convergebench.engine.plan import Chain
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.ids import comparison_id
 from convergebench.images.decode import decode, probe
 from convergebench.images.suite import load_suite
-from convergebench.metrics import expand, load_metric
+from convergebench.metrics import expand
 from convergebench.registry import load
+from convergebench.roles import roles_of
+from convergebench.roles.base import Role
 from convergebench.store.journal import Row
 from convergebench.store.manifest import Manifest, command_line, session
 from convergebench.store.run import Run
@@ -41,6 +43,16 @@ class Prepared:
     """Per editor: what it is made of."""
     recordings: Mapping[str, str] = field(default_factory=dict)
     """Per imported chain: what is in it."""
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """Who answers questions."""
+        return roles_of(self.spec)
+
+    @property
+    def precision(self) -> str:
+        """Of networks that measure."""
+        return str(self.spec.get("measure", {}).get("precision", "float32"))
 
 
 def prepare(spec: StudySpec) -> Prepared:
@@ -153,7 +165,7 @@ def manifest_of(name: str, prepared: Prepared) -> Manifest:
         },
         pairs={label: dict(words) for label, words in prepared.edits.items()},
         editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
-        metrics={name: metric_fingerprint(load_metric(name)) for name in prepared.metrics},
+        metrics=fingerprints(prepared.metrics, precision=prepared.precision, roles=prepared.roles),
         recordings=dict(prepared.recordings),
         sessions=[session(command_line())],
     )

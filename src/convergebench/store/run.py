@@ -80,9 +80,14 @@ def is_run(root: Path) -> bool:
     return (root / "run.sqlite").exists() or (root / "manifest.json").exists() or (root / "run.lock").exists()
 
 
+def is_complete(root: Path) -> bool:
+    """Whether a run has both its parts; a folder in which steps are journalled may still lack its manifest."""
+    return (root / "run.sqlite").exists() and (root / "manifest.json").exists()
+
+
 def require_run(root: Path) -> Path:
     """The same path, or what is wrong with it."""
-    if not (root / "run.sqlite").exists() or not (root / "manifest.json").exists():
+    if not is_complete(root):
         others = (
             sorted(path.parent.name for path in root.parent.glob("*/manifest.json")) if root.parent.is_dir() else []
         )

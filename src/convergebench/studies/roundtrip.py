@@ -63,6 +63,7 @@ class RoundTrip:
 
     def steps(self, case: Case) -> Steps:
         """Each step beside its parent, each round beside the source and beside the rounds before it."""
+        yield Compare(case.source, None, "source", 0, 0)
         returned = [case.source]
         state, position = case.source, 0
         for number in range(1, self.rounds + 1):

@@ -65,6 +65,7 @@ class SessionStudy:
 
     def steps(self, case: Case) -> Steps:
         """Each wish in turn."""
+        yield Compare(case.source, None, "source", 0, 0)
         states = [case.source]
         for number, wish in enumerate(self._session(case).steps, start=1):
             state = yield Edit(states[-1], wish, self.settings)

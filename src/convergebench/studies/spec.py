@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
 from convergebench.registry import load
+from convergebench.roles.tables import RoleTable
 from convergebench.types import Kind, Settings
 
 
@@ -66,6 +67,8 @@ class MeasureTable(Strict):
 
     metrics: tuple[str, ...] = ("default",)
     align: Literal["strict", "fit", "crop-aware"] = "strict"
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Of networks. Where they run is a flag: `--device`."""
 
 
 class AnalysisTable(Strict):
@@ -101,6 +104,8 @@ class StudySpec(Strict):
     editors: tuple[EditorTable, ...] = ()
     settings: SettingsTable = SettingsTable()
     measure: MeasureTable = MeasureTable()
+    roles: dict[str, RoleTable] = Field(default_factory=dict)
+    """Who answers questions: `judge` about steps, `rater` about single pictures."""
     analysis: AnalysisTable = AnalysisTable()
 
     @property

@@ -1,0 +1,225 @@
+"""What a worker does: the missing values of one chain.
+
+Each image is decoded once for all metrics, and what a metric works out about the source is kept while that source's
+chains last. Metrics that like batches get them: their items wait until there are enough, as bare pixels.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from convergebench.errors import ConvergeBenchError, StudyError, Unmeasurable
+from convergebench.images.align import AlignMode, align
+from convergebench.images.decode import decode
+from convergebench.images.frame import Frame
+from convergebench.metrics import load_metric
+from convergebench.metrics.base import Item, Metric, Reading
+from convergebench.metrics.place import PROCESSOR, Place, move
+
+KEPT_FRAMES = 3
+"""Decoded images a worker keeps with their derived planes, beside the source: the subject, its parent, one more."""
+KEPT_PIXELS = 10
+"""Decoded images kept as bare pixels, for comparisons with earlier rounds."""
+KEPT_READINGS = 4096
+"""Values a worker remembers, so that one image under many chains is measured once."""
+
+
+class Comparison(NamedTuple):
+    """A row to be measured, with the metrics that lack a value."""
+
+    id: str
+    role: str
+    subject: str
+    reference: str | None
+    via: str | None
+    operation: str | None
+    instruction: str
+    before: str
+    after: str
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """The work of one chain. Files are relative to the root."""
+
+    root: str
+    align: AlignMode
+    source: str | None
+    """The image that most comparisons are made with."""
+    comparisons: tuple[Comparison, ...]
+    files: Mapping[str, str]
+    place: Place = PROCESSOR
+
+
+Value = tuple[str, str, Reading]
+"""Comparison, metric, reading."""
+
+
+class _Shelf:
+    """The newest decoded images of this worker, and the source; older ones are let go."""
+
+    def __init__(self) -> None:
+        self._source: Frame | None = None
+        self._frames: OrderedDict[str, Frame] = OrderedDict()
+        self._pixels: OrderedDict[str, Any] = OrderedDict()
+
+    def frame(self, root: Path, identity: str, file: str, *, source: bool) -> Frame:
+        if self._source is not None and self._source.id == identity:
+            return self._source
+        if source:
+            self._source = Frame(self._decoded(root, identity, file), identity)
+            return self._source
+        if identity not in self._frames:
+            self._frames[identity] = Frame(self._decoded(root, identity, file), identity)
+        self._frames.move_to_end(identity)
+        while len(self._frames) > KEPT_FRAMES:
+            self._frames.popitem(last=False)
+        return self._frames[identity]
+
+    def _decoded(self, root: Path, identity: str, file: str) -> Any:
+        if identity not in self._pixels:
+            self._pixels[identity] = decode((root / file).read_bytes(), what=file, alpha="white").pixels
+        self._pixels.move_to_end(identity)
+        while len(self._pixels) > KEPT_PIXELS:
+            self._pixels.popitem(last=False)
+        return self._pixels[identity]
+
+
+_shelf = _Shelf()
+_known: OrderedDict[tuple[object, ...], Reading] = OrderedDict()
+
+
+@cache
+def _metric(name: str) -> Metric:
+    return load_metric(name)
+
+
+def measure_chain(task: Task) -> list[Value]:
+    """(comparison, metric, reading) for everything this task lacks."""
+    move(task.place)
+    chain = _Chain(task)
+    for comparison in task.comparisons:
+        chain.take(comparison)
+    chain.finish()
+    return chain.values()
+
+
+class _Chain:
+    """One task under way."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._root = Path(task.root)
+        self._readings: dict[tuple[object, ...], Reading] = {}
+        self._waiting: dict[str, list[tuple[tuple[object, ...], Item]]] = {}
+
+    def take(self, comparison: Comparison) -> None:
+        """Measure what is new about this comparison, or put it into a batch."""
+        # metrics are pure: an editor that returns what it was given, or has settled, is not measured twice
+        new = []
+        for name in comparison.metrics:
+            key = self._key(comparison, name)
+            if key in _known:
+                self._readings[key] = _known[key]
+            elif key not in self._readings and all(key != one for one, _ in self._waiting.get(name, ())):
+                new.append(name)
+        if new:
+            self._measure(comparison, new)
+
+    def finish(self) -> None:
+        """Measure what still waits for company."""
+        for name in list(self._waiting):
+            self._flush(name)
+
+    def values(self) -> list[Value]:
+        """Everything, in the order of the task."""
+        return [
+            (comparison.id, name, self._readings[self._key(comparison, name)])
+            for comparison in self._task.comparisons
+            for name in comparison.metrics
+        ]
+
+    def _key(self, comparison: Comparison, name: str) -> tuple[object, ...]:
+        facts = _metric(name).facts
+        pair = (comparison.reference, comparison.via) if facts.kind != "no-reference" else ()
+        words = (comparison.operation, comparison.instruction, comparison.before, comparison.after) if pair else ()
+        mode = self._task.align if facts.aligned else "none"
+        return (name, self._task.place, mode, comparison.subject, *pair, *words)
+
+    def _frame(self, identity: str | None) -> Frame | None:
+        if identity is None:
+            return None
+        return _shelf.frame(self._root, identity, self._task.files[identity], source=identity == self._task.source)
+
+    def _measure(self, comparison: Comparison, names: Sequence[str]) -> None:
+        try:
+            reference = self._frame(comparison.reference)
+            subject = self._frame(comparison.subject)
+            via = self._frame(comparison.via)
+        except OSError as error:  # the disk's trouble, not the image's: no value is written down for it
+            raise StudyError(
+                f"cannot read {error.filename}: {error.strerror}; cbench verify {self._root} says more"
+            ) from error
+        except StudyError as error:
+            for name in names:
+                self._readings[self._key(comparison, name)] = Reading(None, "unreadable", str(error))
+            return
+        assert subject is not None
+        words = (comparison.instruction, comparison.before, comparison.after)
+        raw = Item(subject, reference, via, comparison.operation, *words)  # type: ignore[arg-type]
+        aligned: Item | Reading | None = None
+        for name in names:
+            facts = _metric(name).facts
+            key = self._key(comparison, name)
+            item: Item | Reading = raw
+            if facts.aligned and reference is not None:
+                item = aligned = aligned or _aligned(raw, self._task.align)
+            if isinstance(item, Reading):
+                self._remember(key, item)
+            elif facts.batch > 1:
+                # a frame that waits must not hold the planes that other metrics worked out
+                alone = item._replace(subject=Frame(item.subject.pixels, item.subject.id))
+                self._waiting.setdefault(name, []).append((key, alone))
+                if len(self._waiting[name]) >= facts.batch:
+                    self._flush(name)
+            else:
+                self._remember(key, _readings(_metric(name), [item])[0])
+
+    def _flush(self, name: str) -> None:
+        waiting = self._waiting.pop(name)
+        for (key, _), reading in zip(waiting, _readings(_metric(name), [item for _, item in waiting]), strict=True):
+            self._remember(key, reading)
+
+    def _remember(self, key: tuple[object, ...], reading: Reading) -> None:
+        self._readings[key] = reading
+        _known[key] = reading
+        while len(_known) > KEPT_READINGS:
+            _known.popitem(last=False)
+
+
+def _readings(metric: Metric, items: Sequence[Item]) -> list[Reading]:
+    """A metric's slip is told in one line and leaves no row, so that its mended version fills the gap."""
+    try:
+        return metric.measure(items)
+    except ConvergeBenchError:  # weights that are missing or damaged, with the command that mends it
+        raise
+    except Exception as error:
+        raise StudyError(
+            f"metric '{metric.facts.name}' failed on {items[0].subject.id}: {type(error).__name__}: {error}; "
+            "what was measured is kept. Mend the metric, or measure without it"
+        ) from error
+
+
+def _aligned(item: Item, mode: AlignMode) -> Item | Reading:
+    assert item.reference is not None
+    try:
+        result = align(item.subject, item.reference, mode)
+    except Unmeasurable as reason:
+        return Reading(None, reason.status, str(reason))
+    return item._replace(subject=result.subject, reference=result.reference)

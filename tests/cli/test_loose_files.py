@@ -1,0 +1,100 @@
+"""`cbench measure` on files that belong to no run."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from convergebench.cli.main import app
+from convergebench.errors import StudyError
+from convergebench.images.encode import encode_png
+from tests.metrics.pictures import box_blur, jpeg, measured, photograph
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A photograph and two damaged copies of it, in two folders."""
+    picture = photograph("astronaut", 96, 80)
+    for name, pixels in (("clean", picture), ("jpeg", jpeg(picture, 20)), ("blur", box_blur(picture, 5))):
+        path = tmp_path / "pictures" / ("deep" if name == "blur" else ".") / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encode_png(pixels))
+    return tmp_path / "pictures"
+
+
+def cbench(*words: object) -> str:
+    result = CliRunner().invoke(app, ["measure", *map(str, words)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.stdout
+
+
+def test_a_folder_is_scored_against_one_reference_as_csv(folder: Path) -> None:
+    text = cbench(folder, "-m", "ssim", "-m", "psnr", "--reference", folder / "clean.png", "--workers", "1")
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [(Path(row["path"]).name, row["metric"]) for row in rows] == [
+        ("clean.png", "ssim"), ("clean.png", "psnr"), ("blur.png", "ssim"), ("blur.png", "psnr"),
+        ("jpeg.png", "ssim"), ("jpeg.png", "psnr"),
+    ]  # fmt: skip
+    picture = photograph("astronaut", 96, 80)
+    assert float(rows[0]["value"]) == 1
+    assert rows[1]["value"] == "inf"
+    assert float(rows[4]["value"]) == measured("ssim", jpeg(picture, 20), picture)
+
+
+def test_a_folder_of_references_is_matched_by_name(folder: Path, tmp_path: Path) -> None:
+    references = tmp_path / "references"
+    references.mkdir()
+    for name in ("clean", "jpeg"):
+        (references / f"{name}.jpg").write_bytes((folder / "clean.png").read_bytes())
+    out = tmp_path / "scores.json"
+    said = cbench(folder / "clean.png", folder / "jpeg.png", "-m", "psnr", "-r", references, "-o", out)
+    assert said.splitlines()[-1] == f"2 values of 2 images: {out}"
+    rows = json.loads(out.read_text(encoding="utf-8"))
+    assert [row["status"] for row in rows] == ["infinite", "ok"]
+    with pytest.raises(StudyError, match=r"has no image called 'blur' \(1 of 3 have none\)"):
+        cbench(folder, "-m", "psnr", "-r", references)
+
+
+def test_what_is_missing_is_said_before_any_work(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="name what to measure"):
+        cbench(folder)
+    with pytest.raises(StudyError, match="ssim compares with a reference; add --reference FILE or FOLDER"):
+        cbench(folder, "-m", "ssim")
+    with pytest.raises(StudyError, match="happened looks at the steps of a chain"):
+        cbench(folder, "-m", "happened")
+    with pytest.raises(StudyError, match="nowhere is not a run, and no image or folder of that name is there"):
+        cbench(tmp_path / "nowhere", "-m", "ssim")
+    with pytest.raises(StudyError, match=r"ends in \.csv or \.json"):
+        cbench(folder, "-m", "ssim", "-r", folder / "clean.png", "-o", "scores.txt")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StudyError, match="no image below"):
+        cbench(tmp_path / "empty", "-m", "ssim")
+
+
+def test_a_file_that_is_no_image_is_a_row_with_a_status(folder: Path) -> None:
+    (folder / "broken.png").write_bytes(b"not an image")
+    text = cbench(folder, "-m", "psnr", "-r", folder / "clean.png", "--workers", "1")
+    broken = next(row for row in csv.DictReader(text.splitlines()) if row["path"].endswith("broken.png"))
+    assert (broken["value"], broken["status"]) == ("", "unreadable")
+
+
+def test_sizes_that_differ_are_never_fixed_quietly(folder: Path) -> None:
+    small = folder / "small.png"
+    small.write_bytes(encode_png(photograph("astronaut", 48, 40)))
+    words = (small, "-m", "psnr", "-r", folder / "clean.png")
+    strict = next(csv.DictReader(cbench(*words).splitlines()))
+    assert (strict["value"], strict["status"]) == ("", "size")
+    fitted = next(csv.DictReader(cbench(*words, "--align", "fit").splitlines()))
+    assert fitted["status"] == "ok"
+
+
+def test_many_files_give_the_same_values_on_several_processes(folder: Path) -> None:
+    words = (folder, "-m", "psnr", "-m", "gmsd", "-r", folder / "clean.png")
+    for number in range(12):
+        (folder / f"copy-{number}.png").write_bytes((folder / "jpeg.png").read_bytes())
+    assert cbench(*words, "--workers", "2") == cbench(*words, "--workers", "1")

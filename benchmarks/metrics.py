@@ -19,6 +19,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import cv2  # noqa: E402
 import numpy as np  # noqa: E402
 
+from benchmarks import ilniqe, no_reference  # noqa: E402
 from benchmarks.peers import load_piq, load_pyiqa, load_torchmetrics  # noqa: E402
 from convergebench.images.frame import Frame, Pixels  # noqa: E402
 from convergebench.metrics import expand, load_metric  # noqa: E402
@@ -134,6 +135,10 @@ def rows(repeats: int) -> Iterator[Row]:
     packed = cv2.imencode(".png", subject)[1]
     decode = fastest(lambda: cv2.imdecode(packed, cv2.IMREAD_COLOR), repeats=repeats)
     yield Row("decoding the same PNG (OpenCV)", 1024, decode)
+    for timed in (*no_reference.rows(max(1, repeats // 2)), *ilniqe.rows(max(1, repeats // 4))):
+        what, _, size = timed.what.partition(" ")  # IL-NIQE says its size itself
+        side = no_reference.SIDE if not size else int(size.partition("×")[0])
+        yield Row(what, side, timed.ours_ms, timed.theirs_ms, timed.library)
     small, small_reference = pictures(448)
     keep = Frame(small_reference)
     yield Row(

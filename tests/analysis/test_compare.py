@@ -26,7 +26,7 @@ def test_the_score_is_the_geometric_mean_of_its_parts(chain: Make, given: Given)
     row = result.ranking.to_dicts()[0]
     assert (row["quality"], row["semantic"]) == (pytest.approx(0.8), pytest.approx(0.9))
     assert row["score"] == pytest.approx(100 * np.sqrt(0.8 * 0.9))
-    assert result.formula == "C = 100·√(Q·S); Q = AUC of ssim; S = AUC of gist"
+    assert result.formula == "C = 100·√(Q·S) (lpips not measured); Q = AUC of ssim; S = AUC of gist"
 
 
 def test_a_perfect_editor_scores_exactly_one_hundred(chain: Make, given: Given) -> None:
@@ -39,7 +39,7 @@ def test_without_the_semantic_metric_the_score_is_quality_alone_and_says_so(chai
     result = analyse(given([chain(values=values)]), FAST)
     assert result.ranking["score"].to_list() == [pytest.approx(80)]
     assert result.ranking["semantic"].to_list() == [None]
-    assert result.formula == "C = 100·Q (gist not measured); Q = AUC of ssim"
+    assert result.formula == "C = 100·Q (lpips and gist not measured); Q = AUC of ssim"
 
 
 def test_two_negative_areas_do_not_make_a_score() -> None:

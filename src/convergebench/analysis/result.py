@@ -26,8 +26,8 @@ POINTS = (1, 2, 3, 5, 10, 15, 20)
 class AnalysisSettings:
     """Every constant of the analysis; each is a key of the study file and is printed with the result."""
 
-    quality: tuple[str, ...] = ("ssim",)
-    """Metrics whose mean AUC is Q."""
+    quality: tuple[str, ...] = ("ssim", "lpips")
+    """Metrics whose mean AUC is Q, as far as they were measured."""
     semantic: str | None = "gist"
     """Metric whose AUC is S."""
     headline: str = "ssim"

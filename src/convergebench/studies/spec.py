@@ -74,7 +74,7 @@ class MeasureTable(Strict):
 class AnalysisTable(Strict):
     """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
 
-    quality: tuple[str, ...] = ("ssim",)
+    quality: tuple[str, ...] = ("ssim", "lpips")
     semantic: str | None = "gist"
     headline: str = "ssim"
     level: str = "noticeable"

@@ -23,7 +23,7 @@ from convergebench.metrics import load_metric
 from convergebench.metrics.base import FunctionMetric, Item
 from convergebench.metrics.iqa import _pyiqa
 from convergebench.metrics.iqa._pyiqa import Network
-from convergebench.metrics.iqa._stand_ins import Desk, Overlay, stand_ins
+from convergebench.metrics.iqa._stand_ins import CLIP_FILES, Desk, Overlay, stand_ins
 from convergebench.metrics.iqa.typical import PUBLISHED
 from convergebench.weights import find_weight
 from tests.docs.blocks import blocks
@@ -51,6 +51,11 @@ def test_there_is_one_file_for_each() -> None:
     assert files == set(BY_PYIQA)
     assert len(BY_PYIQA) == 17
     assert len(PUBLISHED) == 23
+
+
+def test_an_archive_that_is_opened_as_a_program_is_believed_by_its_checksum_alone() -> None:
+    used = {file.path: file for name in BY_PYIQA for one in network(name).weights for file in find_weight(one).files}
+    assert all(len(used[file].sha256) == 64 for file in CLIP_FILES.values())
 
 
 @pytest.mark.parametrize("name", BY_PYIQA)

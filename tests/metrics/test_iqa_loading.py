@@ -141,7 +141,7 @@ def test_properties_that_hold_with_any_weights(name: str, folder: Path) -> None:
     readings = adapter(name).measure([Item(Frame(pixels)), Item(Frame(pixels[:4, :4].copy())), Item(Frame(pixels))])
     assert [reading.value for reading in (readings[0], readings[2])] == [score, score]
     if network(name).smallest > 4:
-        assert (readings[1].value, readings[1].status) == (None, "small")
+        assert (readings[1].value, readings[1].status) == (None, "too-small")
 
 
 def test_the_last_patches_do_not_count_for_wadiqam(folder: Path) -> None:

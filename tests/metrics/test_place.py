@@ -29,15 +29,19 @@ def test_automatic_is_a_gpu_only_where_torch_sees_one(monkeypatch: pytest.Monkey
     for seen, device in ((False, "cpu"), (True, "cuda")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda seen=seen: seen)
         assert choose("auto").device == device
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert choose("cuda:1", "bfloat16") == Place("cuda:1", "bfloat16")
+    with pytest.raises(Prerequisite, match=r"there is no cuda:2 here; the last of 2 is cuda:1"):
+        choose("cuda:2")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(Prerequisite, match="torch sees no GPU here"):
         choose("cuda")
 
 
 def test_slips_of_the_pen_are_one_line() -> None:
-    with pytest.raises(StudyError, match="unknown device 'gpu'; give auto, cpu, cuda or cuda:1"):
-        choose("gpu")
+    for slip in ("gpu", "cuda:", "cuda:one", "cuda:-1", "cuda:²", "cpu:1", "auto:0", "CUDA"):
+        with pytest.raises(StudyError, match=f"unknown device '{slip}'; give auto, cpu, cuda or cuda:1"):
+            choose(slip)
     with pytest.raises(StudyError, match=r"unknown precision 'float23'; did you mean 'float32'\?"):
         choose("cpu", "float23")
 

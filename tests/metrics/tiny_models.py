@@ -11,7 +11,8 @@ import pytest
 
 from convergebench.weights import catalogue as catalogue_module
 from convergebench.weights import find_weight
-from convergebench.weights.store import gather, keep, sha256_of
+from convergebench.weights.checksums import sha256_of
+from convergebench.weights.store import gather, keep
 
 CAPTIONS = ("a photo", "a photo with a red ball", "a portrait of a person", "a portrait of a person wearing a hat")
 

@@ -68,6 +68,14 @@ def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_do
         ({"kind": "served"}, 'kind = "served" needs base_url and model'),
         ({"model": "qwen"}, "'model' goes with kind = \"served\""),
         ({"repeats": 3}, "a measuring judge always answers the same"),
+        ({"at_once": 3}, "'at_once' goes with kind = \"served\""),
+        ({"extra": {"top_p": 1}}, "'extra' goes with kind = \"served\""),
+        ({**SERVED, "base_url": "http://host/v1/chat/completions/"}, "should end before /chat/completions"),
+        ({**SERVED, "base_url": "http://host:99999/v1"}, "should be an address such as"),
+        ({**SERVED, "base_url": "http://[host/v1"}, "should be an address such as"),
+        ({**SERVED, "seconds": float("inf")}, "seconds: Input should be a finite number"),
+        ({**SERVED, "per_minute": float("inf")}, "per_minute: Input should be a finite number"),
+        ({**SERVED, "dollars_per_million": {"input": float("inf"), "output": 1}}, "should be a finite number"),
         ({**SERVED, "base_url": "127.0.0.1:8000"}, "should be an address such as"),
         ({**SERVED, "base_url": "ftp://host/v1"}, "should be an address such as"),
         ({**SERVED, "extra": {"messages": []}}, "'messages' does not go into extra"),
@@ -89,10 +97,11 @@ def test_a_faulty_table_is_told_in_one_line(given: dict[str, Any], fault: str) -
         {"key": "sk-proj-0123456789abcdef"},
         {"key": "0123456789abcdef"},
         {"base_url": "https://name:0123456789abcdef@host/v1"},
+        {"extra": {"api_key": "0123456789abcdef"}},
         {"base_url": "https://host/v1?api_key=0123456789abcdef"},
     ],
 )
-def test_a_secret_in_the_study_file_is_refused_without_being_shown(given: dict[str, str]) -> None:
+def test_a_secret_in_the_study_file_is_refused_without_being_shown(given: dict[str, Any]) -> None:
     with pytest.raises(StudyError) as caught:
         table(**{**SERVED, **given})
     assert "0123456789abcdef" not in str(caught.value)
@@ -111,3 +120,9 @@ def test_a_manifest_gives_its_roles_back() -> None:
     assert again["rater"].fingerprint == make_role("rater", table(**SERVED)).fingerprint
     assert again["rater"].repeats == 2
     assert list(roles_of({})) == ["judge"]
+
+
+def test_what_stands_in_the_place_of_a_port_is_not_shown() -> None:
+    with pytest.raises(StudyError, match="should be an address such as") as caught:
+        table(**{**SERVED, "base_url": "https://host:0123456789abcdef"})
+    assert "0123456789abcdef" not in str(caught.value)

@@ -118,3 +118,15 @@ def test_the_form_in_words_names_every_key() -> None:
         '- "score" (number from 0 to 10, or null): how good',
         '- "flaws" (list of texts): what is wrong',
     ]
+
+
+@pytest.mark.parametrize("name", ["model_dump", "model_config", "model_validate", "copy", "json", "schema", "class"])
+def test_a_field_may_have_any_name(name: str) -> None:
+    form = ReplyForm(fields=(ReplyField(name=name, scale=(0, 10), about="how much"),))
+    assert parse(json.dumps({name: 5}), form) == {name: 5.0}
+    assert parse(json.dumps({"field_0": 5}), form) is None
+
+
+def test_a_reply_that_repeats_itself_takes_no_time() -> None:
+    assert parse("<think>" * 300_000, R1) is None
+    assert parse(f"{'<think>' * 100_000}</think><answer>3</answer>", R1) == {"score": 3.0}

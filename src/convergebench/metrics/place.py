@@ -54,19 +54,23 @@ def choose(device: str = "auto", precision: str = "float32") -> Place:
     """A place from what a person typed; `auto` is a GPU if torch sees one, else the processor."""
     if precision not in get_args(Precision):
         raise StudyError(f"unknown precision '{precision}'{suggest(precision, get_args(Precision))}")
-    kind = device.partition(":")[0]
-    if kind not in ("auto", "cpu", "cuda"):
+    kind, _, number = device.partition(":")
+    if device not in ("auto", "cpu", "cuda") and not (kind == "cuda" and number.isascii() and number.isdecimal()):
         raise StudyError(f"unknown device '{device}'; give auto, cpu, cuda or cuda:1")
+    processor = Place("cpu", precision)  # type: ignore[arg-type]
     if kind == "cpu":
-        return Place("cpu", precision)  # type: ignore[arg-type]
+        return processor
     try:
         import torch
     except ImportError:
         if kind == "cuda":
             raise Prerequisite('device cuda needs torch: pip install "convergebench[learned]"') from None
-        return Place("cpu", precision)  # type: ignore[arg-type]
+        return processor
     if torch.cuda.is_available():
+        there = torch.cuda.device_count()
+        if number and int(number) >= there:
+            raise Prerequisite(f"there is no {device} here; the last of {there} is cuda:{there - 1}")
         return Place("cuda" if kind == "auto" else device, precision)  # type: ignore[arg-type]
     if kind == "cuda":
         raise Prerequisite("torch sees no GPU here; leave --device away, or install a torch build with CUDA")
-    return Place("cpu", precision)  # type: ignore[arg-type]
+    return processor

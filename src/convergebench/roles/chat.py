@@ -38,6 +38,10 @@ UNWILLING = frozenset(
 """Codes by which servers say that a filter stopped the request."""
 LONGEST = 300
 """Characters of a server's message that are passed on."""
+MOST = 8_000_000
+"""Bytes of an answer. Replies are a few thousand; a server that never ends would fill the memory."""
+MOST_TOKENS = 1_000_000_000
+"""No request has more."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +82,20 @@ class ChatClient:
         body |= {name: value for name, value in options.items() if value is not None}
         secret = self.secret()
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+        client = self._http()
         try:
-            reply = await self._http().post(f"{self.base_url}/chat/completions", json=body, headers=headers)
+            address = f"{self.base_url}/chat/completions"
+            async with client.stream("POST", address, json=body, headers=headers) as reply:
+                data = await self._all_of(reply)
         except httpx.TimeoutException as error:
             raise Transient(f"{self.base_url} does not answer ({type(error).__name__})") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise StudyError(f"base_url {self.base_url} is no address") from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise Transient(f"{self.base_url} cannot be reached: {self._clean(str(error))}") from error
         if reply.status_code != 200:
-            raise self._failure(reply.status_code, reply.text, reply.headers)
-        return self._completion(reply)
+            raise self._failure(reply.status_code, data.decode("utf-8", "replace"), reply.headers)
+        return self._completion(data, reply.headers)
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -106,28 +113,43 @@ class ChatClient:
             timeout = httpx.Timeout(self._seconds + 5.0, connect=min(10.0, self._seconds))
             limits = httpx.Limits(max_connections=self._at_once, max_keepalive_connections=self._at_once)
             # a redirect would carry the key to somewhere nobody named
-            self._client = loop, httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+            try:
+                self._client = loop, httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+            except (ValueError, ImportError, httpx.InvalidURL) as error:
+                raise Prerequisite(
+                    f"the proxy that the environment names is of no use: {self._clean(str(error))}"
+                ) from error
         return self._client[1]
 
-    def _completion(self, reply: httpx.Response) -> Completion:
+    async def _all_of(self, reply: httpx.Response) -> bytes:
+        """The body, which is not read beyond all reason."""
+        data = bytearray()
+        async for piece in reply.aiter_bytes():
+            data += piece
+            if len(data) > MOST:
+                raise BadReply(f"{self.base_url} answers {reply.status_code} and does not come to an end")
+        return bytes(data)
+
+    def _completion(self, data: bytes, headers: Mapping[str, str]) -> Completion:
+        told = data.decode("utf-8", "replace")
         try:
-            body = reply.json()
-        except ValueError as error:
+            body = json.loads(data)
+        except (ValueError, RecursionError) as error:
             raise BadReply(
-                f"{self.base_url} answered with something that is not JSON", raw=self._clean(reply.text)
+                f"{self.base_url} answered with something that is not JSON", raw=self._clean(told)
             ) from error
         if isinstance(body, dict) and body.get("error"):  # some gateways put an error into a reply that went well
             code = body["error"].get("code") if isinstance(body["error"], dict) else None
-            raise self._failure(code if isinstance(code, int) else 502, reply.text, reply.headers)
+            raise self._failure(code if isinstance(code, int) else 502, told, headers)
         try:
             choice = body["choices"][0]
             message = choice["message"]
             text, refusal = message.get("content") or "", message.get("refusal") or ""
             finish = choice.get("finish_reason") or ""
         except (AttributeError, KeyError, IndexError, TypeError) as error:
-            raise BadReply(f"{self.base_url} answered without a message", raw=self._clean(reply.text)) from error
+            raise BadReply(f"{self.base_url} answered without a message", raw=self._clean(told)) from error
         if not (isinstance(text, str) and isinstance(refusal, str)):
-            raise BadReply(f"{self.base_url} answered with a message that is not text", raw=self._clean(reply.text))
+            raise BadReply(f"{self.base_url} answered with a message that is not text", raw=self._clean(told))
         usage = body.get("usage") or {}
         sent, written = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
         model = self.redacted(str(body.get("model") or self.model))
@@ -153,9 +175,12 @@ class ChatClient:
         return EditorError(said, raw=raw)
 
     def redacted(self, text: str) -> str:
-        """The text without the key, whatever its variable is called and however it was pasted there."""
+        """The text without the key, whatever its variable is called and however it was pasted there.
+
+        Halves of characters, which JSON can hold and no file can, become question marks.
+        """
         key = {"KEY": os.environ.get(self.key, "").strip()} if self.key else {}
-        return redact(text, {**os.environ, **key})
+        return redact(text.encode("utf-8", "replace").decode("utf-8"), {**os.environ, **key})
 
     def _clean(self, text: str) -> str:
         """One short line without the key."""
@@ -191,7 +216,7 @@ def _told(text: str) -> tuple[str, str]:
     """(message, code) of an error's body, whatever its shape."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text, ""
     error = body.get("error", body) if isinstance(body, dict) else text
     if not isinstance(error, dict):
@@ -201,5 +226,6 @@ def _told(text: str) -> tuple[str, str]:
 
 
 def _count(usage: Any, name: str) -> int | None:
+    """A count that can be one: a negative number would give money back."""
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS else None

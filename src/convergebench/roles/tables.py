@@ -6,22 +6,24 @@ import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from convergebench.documents import Strict
 from convergebench.redaction import SECRET
 
 RESERVED = frozenset({"model", "messages", "response_format", "temperature", "seed", "max_tokens", "stream", "n"})
 """Keys of a request that have their own place in the table, or would change what a reply is."""
-_SERVED_ONLY = ("base_url", "model", "key", "revision", "temperature", "seed", "dollars_per_million")
+_EITHER_KIND = ("kind", "rubrics")
+_CONFIDENTIAL = re.compile(r"key|secret|password|credential|authorization", re.IGNORECASE)
+"""Names of settings that would hold a secret; "token" is not among them, for tokens are also counted."""
 
 
 class PriceTable(Strict):
     """What the server charges; 0 for a server of your own."""
 
-    input: Annotated[float, Field(ge=0)]
+    input: Annotated[FiniteFloat, Field(ge=0)]
     """Dollars for a million tokens that are sent."""
-    output: Annotated[float, Field(ge=0)]
+    output: Annotated[FiniteFloat, Field(ge=0)]
     """Dollars for a million tokens that come back."""
 
 
@@ -52,9 +54,9 @@ class RoleTable(Strict):
     """How closely the server should look at pictures; sent only if given."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
     """Questions in flight together."""
-    per_minute: Annotated[float, Field(gt=0)] | None = None
+    per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
     """Questions begun per minute; none = as fast as they come home."""
-    seconds: Annotated[float, Field(gt=0)] = 120.0
+    seconds: Annotated[FiniteFloat, Field(gt=0)] = 120.0
     """A question without an answer for so long is given up and put again."""
     dollars_per_million: PriceTable | None = None
     """The server's prices. Without them the cost is not known, which is said, and `--max-cost` is refused."""
@@ -69,6 +71,10 @@ class RoleTable(Strict):
         for name in value:
             if name in RESERVED:
                 raise ValueError(f"'{name}' does not go into extra")
+            if _CONFIDENTIAL.search(name):  # all of this is written into the run
+                raise ValueError(
+                    f"'{name}' looks like a secret; it goes into the environment, and key = names its variable"
+                )
         return value
 
     @field_validator("base_url")
@@ -80,9 +86,15 @@ class RoleTable(Strict):
     # looked at together with the rest
     @model_validator(mode="after")
     def _no_secret_stands_here(self) -> RoleTable:
-        parts = urlsplit(self.base_url)
-        if self.base_url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ValueError("base_url should be an address such as http://127.0.0.1:8000/v1")
+        try:
+            parts = urlsplit(self.base_url)
+            whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # its words repeat what stands in the place of a port
+            whole = False
+        if self.base_url and not whole:
+            raise ValueError("base_url should be an address such as http://127.0.0.1:8000/v1") from None
+        if parts.path.endswith("/completions"):
+            raise ValueError("base_url should end before /chat/completions, mostly with /v1")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
         if self.key and not (re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key) and SECRET.search(self.key)):
@@ -98,8 +110,7 @@ class RoleTable(Strict):
             if missing:
                 raise ValueError(f'kind = "served" needs {" and ".join(missing)}')
             return self
-        strangers = [name for name in _SERVED_ONLY if getattr(self, name)]
-        if strangers or self.repeats != 1:
-            named = strangers[0] if strangers else "repeats"
-            raise ValueError(f"'{named}' goes with kind = \"served\"; a measuring judge always answers the same")
+        for name, field in type(self).model_fields.items():
+            if name not in _EITHER_KIND and getattr(self, name) != field.get_default(call_default_factory=True):
+                raise ValueError(f"'{name}' goes with kind = \"served\"; a measuring judge always answers the same")
         return self

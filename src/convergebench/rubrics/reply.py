@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, create_model, model_validator
 
 from convergebench.documents import Strict
 
@@ -28,7 +28,7 @@ class ReplyField(Strict):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     type: Literal["number", "text", "texts"] = "number"
     about: Annotated[str, Field(min_length=1)]
-    scale: tuple[float, float] | None = None
+    scale: tuple[FiniteFloat, FiniteFloat] | None = None
     """Lowest and highest number."""
     optional: bool = False
     """May be null: it cannot be told."""
@@ -94,13 +94,15 @@ def _from_json(text: str, form: ReplyForm) -> dict[str, Any] | None:
         content = json.loads(
             fenced[1] if fenced else text, object_pairs_hook=_each_key_once, parse_constant=_no_constant
         )
-        return _model(form).model_validate(content).model_dump()
-    except (ValueError, RecursionError, ValidationError):
+        return _checked(content, form)
+    except (ValueError, RecursionError):
         return None
 
 
 def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
-    said = _THOUGHT.sub("", text.strip(), count=1) if text.lstrip().startswith("<think>") else text.strip()
+    said = text.strip()
+    if thought := _THOUGHT.match(said):  # looked for at the start alone: a reply full of openings takes no longer
+        said = said[thought.end() :]
     opening, closing = f"<{form.tag}>", f"</{form.tag}>"
     if not (said.startswith(opening) and said.endswith(closing)):
         return None
@@ -109,14 +111,23 @@ def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
         return None
     (field,) = form.fields
     try:
-        return _model(form).model_validate({field.name: float(number)}).model_dump()
+        return _checked({field.name: float(number)}, form)
     except ValidationError:
         return None
 
 
+def _checked(content: Any, form: ReplyForm) -> dict[str, Any]:
+    """The fields if they are all right, else `ValidationError`, which is a `ValueError`."""
+    return _model(form).model_validate(content).model_dump(by_alias=True)
+
+
 @cache
 def _model(form: ReplyForm) -> type[BaseModel]:
-    fields: dict[str, Any] = {field.name: (_type(field, form.unclipped), ...) for field in form.fields}
+    """Its attributes are numbered: a field may be called `copy` or `model_dump`, as the class's own members are."""
+    fields: dict[str, Any] = {
+        f"field_{number}": (_type(field, form.unclipped), Field(alias=field.name))
+        for number, field in enumerate(form.fields)
+    }
     return create_model("Reply", __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False), **fields)
 
 

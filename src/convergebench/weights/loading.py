@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 import pickle
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,57 +43,55 @@ class _ArraysOnly(pickle.Unpickler):
 
 def numpy_pickle(path: Path) -> Any:
     """Dictionaries, lists and numpy arrays out of a pickle; anything else in it is refused before it can act."""
-    try:
+    with _refused(path, "is not a pickle of arrays alone"):
         return _ArraysOnly(io.BytesIO(path.read_bytes())).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, ValueError, TypeError) as error:
-        raise Prerequisite(f"{path} is not a pickle of arrays alone ({error}); fetch it again") from error
 
 
 def torch_state(path: Path) -> dict[str, torch.Tensor]:
     """A state dictionary saved by torch, tensors only."""
     torch = _torch()
-    try:
-        with warnings.catch_warnings():  # about a foreign pickle, which is then refused anyway
-            warnings.simplefilter("ignore")
-            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, TypeError) as error:
-        first = (str(error).splitlines() or [""])[0]
-        raise Prerequisite(f"{path} cannot be read as tensors alone ({first}); fetch it again") from error
+    with _refused(path, "cannot be read as tensors alone"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a foreign pickle, which is then refused anyway
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        if not isinstance(state, dict):
+            raise TypeError(f"a {type(state).__name__} and no dictionary")
     return state
 
 
 def safetensors_state(path: Path) -> dict[str, torch.Tensor]:
     """A state dictionary in safetensors form."""
     _torch()
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    try:
+    with _refused(path, "is not a whole safetensors file"):
         state: dict[str, torch.Tensor] = load_file(path)
-    except SafetensorError as error:
-        raise Prerequisite(f"{path} is not a whole safetensors file ({error}); fetch it again") from error
     return state
 
 
 def matlab(path: Path) -> dict[str, Array]:
     """The arrays of a MATLAB file."""
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
-    try:
+    with _refused(path, "is not a MATLAB file"):
         content: dict[str, Any] = loadmat(path)
-    except (MatReadError, ValueError, NotImplementedError) as error:
-        raise Prerequisite(f"{path} is not a MATLAB file ({error}); fetch it again") from error
     return {name: value for name, value in content.items() if not name.startswith("__")}
 
 
 def arrays(path: Path) -> dict[str, Array]:
     """The arrays of an `.npz` file."""
+    with _refused(path, "is not a file of plain arrays"), path.open("rb") as file:
+        content = np.load(file, allow_pickle=False)
+        return {name: content[name] for name in content.files}
+
+
+@contextmanager
+def _refused(path: Path, what: str) -> Iterator[None]:
+    """Damage makes these readers raise two dozen kinds of exceptions, among them those of their own parsers."""
     try:
-        with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-    except (ValueError, OSError) as error:
-        raise Prerequisite(f"{path} is not a file of plain arrays ({error}); fetch it again") from error
+        yield
+    except Exception as error:
+        why = " ".join(str(error).split())[:200] or type(error).__name__
+        raise Prerequisite(f"{path} {what} ({why}); fetch it again") from error
 
 
 def _torch() -> Any:

@@ -7,22 +7,32 @@ one that pip is set up to use.
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import IO, NamedTuple
-from urllib.parse import urldefrag, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
 from convergebench.errors import Prerequisite, StudyError
 
+_DAMAGED = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, lzma.LZMAError),
+    *(EOFError, KeyError, RuntimeError),  # cut short, a link to nowhere, a password or a method nobody knows
+)
+
 Download = Callable[[str, Path, str], None]
 """Address, where to put it, sha256 or nothing."""
+ReadPage = Callable[[str], tuple[str, str]]
+"""Address → the address that answered in the end, and the page."""
 
 
 class Archive(NamedTuple):
@@ -41,48 +51,61 @@ class Archive(NamedTuple):
 def take_out(
     package: str,
     version: str,
-    members: tuple[str, ...],
+    members: Mapping[str, int],
     folder: Path,
     *,
-    read_page: Callable[[str], str],
+    read_page: ReadPage,
     download: Download,
 ) -> list[Path]:
-    """Download a release and unpack these members into `folder`; wheels are tried before source packages."""
-    found = archives(package, version, read_page)
-    if not found:
-        raise Prerequisite(f"the package index has no {package} {version}")
-    for number, archive in enumerate(sorted(found, key=lambda one: not one.is_wheel)):
-        target = folder / f"{number}-{archive.name}"
+    """Download a release and unpack these members (name → size, 0 if unknown); wheels before source packages."""
+    for number, archive in enumerate(sorted(archives(package, version, read_page), key=lambda one: not one.is_wheel)):
+        target = folder / f"archive-{number}"
         download(archive.address, target, archive.sha256)
-        unpacked = _unpack(target, members, folder)
+        unpacked = _unpack(target, archive.name, members, folder)
         target.unlink()
         if unpacked is not None:
             return unpacked
     raise Prerequisite(f"{package} {version} no longer holds {', '.join(members)}")
 
 
-def archives(package: str, version: str, read_page: Callable[[str], str]) -> list[Archive]:
-    """The files of one release, from the first index that has it."""
-    project, release = _normal(package), _normal(f"{package}-{version}")
+def archives(package: str, version: str, read_page: ReadPage) -> list[Archive]:
+    """The files of one release, from the first index that has it; `Prerequisite` with every reason if none has."""
+    reasons = []
     for index in index_addresses():
-        address = f"{index.rstrip('/')}/{project}/"
+        asked = f"{index.rstrip('/')}/{_normal(package)}/"
         try:
-            page = read_page(address)
-        except Prerequisite:
+            address, page = read_page(asked)
+        except Prerequisite as error:
+            reasons.append(str(error))
             continue
         links = _Links()
         links.feed(page)
         found = []
         for reference, text in links.found:
             plain, fragment = urldefrag(urljoin(address, reference))
-            name = text or plain.rpartition("/")[2]
-            wheel = name.endswith(".whl") and _normal(name).startswith(f"{release}-")
-            if wheel or _normal(re.sub(r"\.(tar\.gz|tgz|zip)$", "", name)) == release:
+            name = text or unquote(plain.rpartition("/")[2])
+            if _is_release(name, package, version):
                 checksum = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
-                found.append(Archive(name, plain, checksum))
+                found.append(Archive(name, _with_credentials(plain, address), checksum))
         if found:
             return found
-    return []
+        reasons.append(f"{without_credentials(asked)} has no {package} {version}")
+    raise Prerequisite("; ".join(reasons) or "no package index is known here; set PIP_INDEX_URL to the one you use")
+
+
+def _is_release(name: str, package: str, version: str) -> bool:
+    """Whether a file of that name is this very version: 0.1.1 and 0.10 are not 0.1."""
+    if name.endswith(".whl"):
+        return [_normal(part) for part in name.split("-")[:2]] == [_normal(package), _normal(version)]
+    plain, ending = re.subn(r"\.(tar\.(gz|bz2|xz)|tgz|zip)$", "", name)
+    return bool(ending) and _normal(plain) == _normal(f"{package}-{version}")
+
+
+def _with_credentials(address: str, index: str) -> str:
+    """A link back to the index's own host is asked for under the same name, as pip does."""
+    parts, asked = urlsplit(address), urlsplit(index)
+    same = (parts.scheme, parts.netloc) == (asked.scheme, asked.netloc.rpartition("@")[2])
+    return urlunsplit(parts._replace(netloc=asked.netloc)) if same else address
 
 
 def _normal(name: str) -> str:
@@ -91,16 +114,20 @@ def _normal(name: str) -> str:
 
 def index_addresses() -> list[str]:
     """The indexes pip would ask, in its order: environment, configuration files, its own default."""
-    settings = _pip_settings()
-    first = os.environ.get("PIP_INDEX_URL") or settings.get("index-url") or _pip_default()
-    more = os.environ.get("PIP_EXTRA_INDEX_URL", settings.get("extra-index-url", "")).split()
-    return [one for one in (first, *more) if one.startswith(("http://", "https://"))]
+    first, more = os.environ.get("PIP_INDEX_URL"), os.environ.get("PIP_EXTRA_INDEX_URL")
+    settings = {} if first and more is not None else _pip_settings()
+    first = first or settings.get("index-url") or _pip_default()
+    more = settings.get("extra-index-url", "") if more is None else more
+    return [one for one in (first, *more.split()) if one.startswith(("http://", "https://", "file:"))]
 
 
 def without_credentials(address: str) -> str:
-    """An address fit to be shown."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    """An address fit to be shown: without name and password, and without what follows a question mark."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "an address that is none"
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 def _pip_settings() -> dict[str, str]:
@@ -142,20 +169,20 @@ class _Links(HTMLParser):
             self._href = None
 
 
-def _unpack(path: Path, members: tuple[str, ...], folder: Path) -> list[Path] | None:
+def _unpack(path: Path, shown: str, members: Mapping[str, int], folder: Path) -> list[Path] | None:
     """The members as files, or None if one of them is not in this archive."""
     unpacked = []
     try:
         with _reader(path) as archive:
-            for number, member in enumerate(members):
+            for number, (member, size) in enumerate(members.items()):
                 name = next((one for one in archive.names if one == member or one.endswith(f"/{member}")), None)
                 if name is None:
                     return None
                 target = folder / f"member-{number}"
-                archive.copy(name, target)
+                archive.copy(name, target, size)
                 unpacked.append(target)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
-        raise StudyError(f"the download {path.name} is damaged ({error}); try again") from error
+    except _DAMAGED as error:
+        raise StudyError(f"the download {shown} is damaged ({' '.join(str(error).split())}); try again") from error
     return unpacked
 
 
@@ -171,14 +198,16 @@ class _Reader:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def copy(self, name: str, target: Path) -> None:
-        """One member, a piece at a time."""
+    def copy(self, name: str, target: Path, size: int) -> None:
+        """One member, a piece at a time and no more than `size` of it: an archive can hold far more than it weighs."""
         source = self._opener(name)
         if source is None:
             raise StudyError(f"{name} is not a plain file in its package")
         with source, target.open("wb") as file:
             while piece := source.read(1 << 20):
                 file.write(piece)
+                if size and file.tell() > size:
+                    raise StudyError(f"{name} in its package is longer than the {size} bytes it should have")
 
 
 def _reader(path: Path) -> _Reader:

@@ -7,13 +7,14 @@ one; where none is declared, the checksum of its first arrival is recorded besid
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import importlib.metadata
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from functools import cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +22,12 @@ from convergebench.errors import Prerequisite, StudyError
 from convergebench.folders import cache_folder
 from convergebench.ids import content_hash
 from convergebench.weights.catalogue import Weight, WeightFile, find_weight
+from convergebench.weights.checksums import sha256_of
 
 SUMS = "SHA256SUMS"
 """Beside kept files: what each held when it arrived."""
+LEFTOVER = 7 * 24 * 3600.0
+"""Seconds after which what a killed process left half done is thrown away."""
 
 
 class Found(NamedTuple):
@@ -43,7 +47,8 @@ def store_folder() -> Path:
 def named_folders() -> list[Path]:
     """The folders a person named, first one first."""
     named = os.environ.get("CONVERGEBENCH_WEIGHTS", "")
-    return [Path(one).expanduser() for one in named.split(os.pathsep) if one]
+    # not Path.expanduser, which raises for the home of somebody unknown; such a folder is merely not there
+    return [Path(os.path.expanduser(one)) for one in named.split(os.pathsep) if one]  # noqa: PTH111
 
 
 def locate(name: str) -> Path:
@@ -59,14 +64,27 @@ def missing(weight: Weight) -> str:
     """What to say when it is not here."""
     others = spoilt(weight)
     other = f" ({others[0]} is there, but is another file: its checksum differs)" if others else ""
-    if weight.sources:
-        return f"the weights '{weight.name}' are not here{other}; type: cbench weights fetch {weight.name}"
-    return f"the weights '{weight.name}' are not here{other}; type: cbench weights add {weight.name} PATH"
+    return f"the weights '{weight.name}' are not here{other}; type: {how_to_get(weight)}"
+
+
+def how_to_get(weight: Weight) -> str:
+    """The command to type."""
+    return f"cbench weights fetch {weight.name}" if weight.sources else f"cbench weights add {weight.name} PATH"
 
 
 def spoilt(weight: Weight) -> list[Path]:
     """Files that have a name of this weight's and hold something else."""
     return [path for path, file, sums in _candidates(weight) if path.is_file() and not _is(path, file, sums)]
+
+
+def incomplete(weight: Weight) -> list[Path]:
+    """Files that should be beside others of this weight's and are not there."""
+    lost: dict[Path, list[Path]] = {}
+    for path, file, _ in _candidates(weight):
+        folder = Path(str(path).removesuffix(file.path))
+        if folder.is_dir() and not path.is_file():
+            lost.setdefault(folder, []).append(path)
+    return [path for paths in lost.values() if len(paths) < len(weight.files) for path in paths]
 
 
 def search(weight: Weight) -> Found | None:
@@ -104,21 +122,45 @@ def keep(weight: Weight, files: Mapping[str, Path]) -> Path:
                 f"{path} is not the file '{file.path}' of '{weight.name}': "
                 f"sha256 {sha256_of(path)[:12]}… instead of {file.sha256[:12]}…; nothing was kept"
             )
-    root = store_folder()
-    root.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=root, prefix=".arriving-") as scratch:
-        arriving = Path(scratch) / weight.name
+    with scratch_folder() as scratch:
+        arriving = scratch / weight.name
         for file in weight.files:
             target = arriving / file.path
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(files[file.path], target)
         lines = [f"{sha256_of(arriving / file.path)}  {file.path}\n" for file in weight.files]
         (arriving / SUMS).write_text("".join(lines), encoding="utf-8")
-        final = root / weight.name
-        if final.exists():
-            shutil.rmtree(final)
-        arriving.rename(final)
+        final = store_folder() / weight.name
+        _put(arriving, final, scratch)
     return _path(final, weight)
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder in the store for what is not whole yet; gone afterwards, or swept up later if this process is killed."""
+    root = store_folder()
+    root.mkdir(parents=True, exist_ok=True)
+    for old in root.glob(".arriving-*"):
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > LEFTOVER:
+                shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=root, prefix=".arriving-", ignore_cleanup_errors=True) as scratch:
+        yield Path(scratch)
+
+
+def _put(arriving: Path, final: Path, scratch: Path) -> None:
+    """Give a folder its place; whatever stands there, even what another process put there this moment, makes way."""
+    for attempt in range(100):
+        try:
+            arriving.rename(final)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            with suppress(FileNotFoundError):  # the other process has moved it meanwhile
+                final.rename(scratch / f"before-{attempt}")
+        else:
+            return
+    raise StudyError(f"{final} is being written by others again and again; try later")
 
 
 def gather(weight: Weight, path: Path) -> dict[str, Path]:
@@ -136,18 +178,6 @@ def gather(weight: Weight, path: Path) -> dict[str, Path]:
             raise StudyError(f"{path} has no file '{file.path}', which '{weight.name}' needs")
         found[file.path] = next((one for one in matches if _is(one, file)), matches[0])
     return found
-
-
-def sha256_of(path: Path) -> str:
-    """Checksum of a file; the same file is read once per process."""
-    facts = path.stat()
-    return _sha256(str(path), facts.st_size, facts.st_mtime_ns)
-
-
-@cache
-def _sha256(path: str, size: int, changed: int) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is(path: Path, file: WeightFile, sums: Mapping[str, str] | None = None) -> bool:

@@ -7,6 +7,7 @@ from math import inf
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
 from convergebench.metrics.judged._asked import AskedMetric, Reply
+from convergebench.registry import names
 from convergebench.rubrics.rubric import Rubric
 
 
@@ -15,6 +16,8 @@ def metric_of(rubric: Rubric, path: str) -> AskedMetric:
     table = rubric.metric
     if table is None:
         raise StudyError(f"{path} has no [metric] table, so it cannot be measured by itself")
+    if rubric.name in names("metrics"):
+        raise StudyError(f"{path} is called '{rubric.name}' like a metric that there is already; rename it")
     (field,) = (field for field in rubric.reply.fields if field.name == table.value)
     assert field.scale is not None
     facts = MetricFacts(

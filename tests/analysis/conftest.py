@@ -33,6 +33,7 @@ FACTS = _facts(
     MetricFacts("rmse", "full-reference", "lower", (0, 1), "distance", self_value=0, roles=("return", "lag")),
     MetricFacts("happened", "adherence", "higher", (0, 1), "did it happen", roles=("forward",)),
     MetricFacts("undone", "adherence", "higher", (-inf, 1), "was it undone", roles=("backward",)),
+    MetricFacts("words", "adherence", "higher", (-1, 1), "as told", roles=("forward", "backward")),
     MetricFacts("noise", "diagnostic", "neither", (0, inf), "noise", roles=("forward", "backward")),
 )
 

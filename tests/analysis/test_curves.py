@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 import pytest
 
 from convergebench.analysis import Analysis, AnalysisInput, AnalysisSettings, analyse
+from convergebench.metrics.base import MetricFacts
 
 Make = Callable[..., dict[str, Any]]
 Given = Callable[..., AnalysisInput]
@@ -102,3 +104,14 @@ def test_a_metric_without_facts_has_a_curve_from_round_one_and_nothing_else(chai
     assert curve(result, "stranger") == [None, 3.0, 4.0]
     assert result.auc["metric"].unique().to_list() == ["ssim"]
     assert result.half_life["metric"].unique(maintain_order=True).to_list() == ["ssim", "usable"]
+
+
+def test_a_source_that_nobody_rated_is_not_counted(chain: Make, given: Given) -> None:
+    """Runs from before sources were rated have no round 0 of metrics without a reference; an own score counts."""
+    inputs = given([chain(values={"ssim": [0.9], "alone": [4.0]})])
+    alone = MetricFacts("alone", "no-reference", "lower", (0, 100), "by itself")
+    inputs = replace(inputs, facts={**inputs.facts, "alone": alone})
+    result = analyse(inputs, FAST)
+    assert (curve(result, "alone"), curve(result, "alone", "n_cases")) == ([None, 4.0], [0, 1])
+    assert curve(result, "alone", "n_missing") == [1, 0]
+    assert curve(result, "ssim", "n_cases") == [1, 1]

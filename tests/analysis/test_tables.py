@@ -91,6 +91,30 @@ def test_adherence_counts_each_case_once_and_missing_readings(chain: Make, given
     assert (row["n_cases"], row["n_sources"], row["n_missing"], row["n_readings"]) == (4, 4, 4, 20)
 
 
+def test_adherence_keeps_every_reading_of_a_round_and_tells_its_legs_apart(chain: Make, given: Given) -> None:
+    """A round of two edits has two readings; a metric of both legs has one of each. None may hide another."""
+    inputs = given([chain(values={"ssim": [0.9], "happened": [0.2]})])
+    row = inputs.measurements.filter(metric="happened").to_dicts()[0]
+    more = [
+        {**row, "step": 1, "metric": metric, "value": value, "role": role}
+        for metric, role, value in (
+            ("happened", "forward", 1.0),
+            ("words", "forward", 0.3),
+            ("words", "forward", 0.5),
+            ("words", "backward", -0.1),
+        )
+    ]
+    rows = pl.concat([inputs.measurements.with_columns(role=pl.lit(None, pl.String)), pl.DataFrame(more)])
+    table = analyse(replace(inputs, measurements=rows), FAST).adherence.filter(group="all")
+    found = {(row["metric"], row["leg"]): (row["mean"], row["n_readings"]) for row in table.to_dicts()}
+    assert found == {
+        ("happened", "forward"): (pytest.approx(0.6), 2),
+        ("words", "forward"): (pytest.approx(0.4), 2),
+        ("words", "backward"): (pytest.approx(-0.1), 1),
+    }
+    assert list(found) == [("happened", "forward"), ("words", "forward"), ("words", "backward")]
+
+
 def test_diagnostics_are_means_per_step(chain: Make, given: Given) -> None:
     rows = analyse(given(world(chain)), FAST).diagnostics.filter(editor="model")
     assert rows["step"].to_list() == [2, 4, 6, 8, 10, 12]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
+from convergebench.cli.measuring import _require_one_precision
 from convergebench.cli.running import _with_flags
+from convergebench.errors import StudyError
+from convergebench.store.manifest import Manifest
 from convergebench.studies import _table
 from convergebench.studies.spec import parse_spec
 from tests.cli.conftest import World
@@ -84,3 +89,17 @@ def test_flags_reach_a_study_with_a_hyphen_in_its_name(monkeypatch: pytest.Monke
     spec = parse_spec({"study": "there-and-back", "there-and-back": {"rounds": 3}})
     flagged = _with_flags(spec, editor=None, suite=None, rounds=5, limit=None, metric=None)
     assert flagged.parameters.model_dump()["rounds"] == 5
+
+
+def test_a_run_has_one_precision() -> None:
+    """With two, `cbench measure RUN` alone would want the older networks anew and be refused for ever."""
+    manifest = Manifest(
+        "run", "roundtrip", "", {"measure": {"precision": "float32"}}, {}, metrics={"lpips": "lpips@1:0"}
+    )
+    _require_one_precision(manifest, None)
+    _require_one_precision(manifest, "float32")
+    _require_one_precision(replace(manifest, metrics={"psnr": "psnr@1:0"}), "bfloat16")
+    with pytest.raises(
+        StudyError, match=r"this run's networks \(lpips\) measure in float32, and a run has one precision"
+    ):
+        _require_one_precision(manifest, "bfloat16")

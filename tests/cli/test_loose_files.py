@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from convergebench.cli.main import app
+from convergebench.engine.loose import references_of
 from convergebench.errors import StudyError
 from convergebench.images.encode import encode_png
 from tests.metrics.pictures import box_blur, jpeg, measured, photograph
@@ -98,3 +99,53 @@ def test_many_files_give_the_same_values_on_several_processes(folder: Path) -> N
     for number in range(12):
         (folder / f"copy-{number}.png").write_bytes((folder / "jpeg.png").read_bytes())
     assert cbench(*words, "--workers", "2") == cbench(*words, "--workers", "1")
+
+
+def test_a_folder_for_the_table_is_asked_for_before_the_work(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"there is no folder .*missing for --out"):
+        cbench(folder, "-m", "psnr", "-r", folder / "clean.png", "-o", tmp_path / "missing" / "scores.csv")
+
+
+def test_a_run_inside_a_folder_is_not_scored_as_loose_files(folder: Path) -> None:
+    (folder / "deep" / "run.sqlite").touch()
+    with pytest.raises(StudyError, match="deep is a run: give it by itself"):
+        cbench(folder, "-m", "psnr", "-r", folder / "clean.png")
+
+
+def test_of_references_of_one_name_the_one_in_the_like_folder_is_taken_and_none_is_guessed(tmp_path: Path) -> None:
+    def made(*names: str) -> list[Path]:
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+        return [tmp_path / name for name in names]
+
+    first, second = made("given/a/one.png", "given/b/one.png")
+    near, far = made("true/a/one.jpg", "true/b/one.jpg")
+    assert references_of([first, second], tmp_path / "true") == {first: near, second: far}
+    (alone,) = made("given/one.png")
+    with pytest.raises(StudyError, match=r"could be compared with .*one\.jpg or with .*one\.jpg"):
+        references_of([alone], tmp_path / "true")
+    _, same = made("formats/one.jpg", "formats/one.png")
+    assert references_of([alone], tmp_path / "formats") == {alone: same}
+    (composed,) = made("names/\u00fc.png")
+    (decomposed,) = made("given/u\u0308.jpg")
+    assert references_of([decomposed], tmp_path / "names") == {decomposed: composed}
+
+
+def test_a_broken_reference_takes_no_value_from_what_needs_none(folder: Path) -> None:
+    (folder / "broken.png").write_bytes(b"not an image")
+    words = (folder / "clean.png", "-m", "psnr", "-m", "piqe", "-r", folder / "broken.png")
+    rows = list(csv.DictReader(cbench(*words).splitlines()))
+    assert [(row["metric"], row["status"]) for row in rows] == [("psnr", "unreadable"), ("piqe", "ok")]
+
+
+def test_a_file_that_was_written_anew_is_measured_anew(folder: Path) -> None:
+    words = (folder / "jpeg.png", "-m", "psnr", "-r", folder / "clean.png", "--workers", "1")
+    before = cbench(*words)
+    (folder / "jpeg.png").write_bytes((folder / "deep" / "blur.png").read_bytes())
+    assert cbench(*words) != before
+
+
+def test_who_has_nobody_to_ask_hears_of_it_before_the_work(folder: Path) -> None:
+    with pytest.raises(StudyError, match=r"rubric-quality asks a 'rater', and none is configured.*--roles"):
+        cbench(folder, "-m", "psnr", "-m", "rubric-quality", "-r", folder / "clean.png")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ from tests.engine.parts import CountingEditor, query, walk
 def slipping(item: Item) -> float:
     """Divides by zero."""
     return 1 / 0
+
+
+@metric("lost", kind="full-reference", better="lower", range=(0.0, 1.0))
+def lost(item: Item) -> float:
+    """Has no idea."""
+    return math.nan
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +71,13 @@ def test_a_metrics_slip_is_one_line_and_leaves_no_row(tmp_path: Path, monkeypatc
         fill_in(tmp_path / "run", "slipping")
     room._metric.cache_clear()
     assert query(tmp_path / "run", "select * from measurements") == []
+
+
+def test_no_number_is_no_value_and_not_an_empty_one_that_is_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    walk(tmp_path / "run", CountingEditor(), rounds=2)
+    for side in (room, parent):
+        monkeypatch.setattr(side, "load_metric", lambda name: lost)
+    room._metric.cache_clear()
+    fill_in(tmp_path / "run", "lost")
+    room._metric.cache_clear()
+    assert query(tmp_path / "run", "select distinct value, status from measurements") == [(None, "not-finite")]

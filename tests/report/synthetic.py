@@ -43,8 +43,8 @@ FACTS = {
     "rmse": MetricFacts("rmse", "full-reference", "lower", (0, 1), "Root mean squared error.", self_value=0.0),
     "sharpness": MetricFacts("sharpness", "diagnostic", "neither", (0, math.inf), "Mean gradient."),
     "brightness": MetricFacts("brightness", "diagnostic", "neither", (0, 1), "Mean luma."),
-    "happened": MetricFacts("happened", "adherence", "higher", (0, 1), "Did the edit happen?"),
-    "undone": MetricFacts("undone", "adherence", "higher", (0, 1), "Was it undone?"),
+    "happened": MetricFacts("happened", "adherence", "higher", (0, 1), "Did the edit happen?", roles=("forward",)),
+    "undone": MetricFacts("undone", "adherence", "higher", (0, 1), "Was it undone?", roles=("backward",)),
 }
 PAIRS = (
     ("glasses", "add-remove", "Add glasses to the person", "Remove the glasses"),

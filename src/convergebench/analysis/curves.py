@@ -38,7 +38,8 @@ def _group(data: Trajectories, group: Group, bootstrap: Bootstrap) -> Iterator[d
         values = {name: data.values[name][rows, :width] for name in names}
         decibels = {name: name in data.facts and data.facts[name].unit == "dB" for name in names}
         for metric, band in zip(names, _bands(values, sources, bootstrap, decibels=decibels), strict=True):
-            counts = _counts(values[metric], sources, observed)
+            alone = metric in data.facts and data.facts[metric].kind == "no-reference"
+            counts = _counts(values[metric], sources, observed, alone=alone)
             yield {
                 **{"editor": editor, "metric": metric, "group": group.name, "round": np.arange(width)},
                 **{"mean": band.estimate, "low": band.low, "high": band.high},
@@ -69,13 +70,14 @@ def _in_decibels(power: Interval) -> Interval:
     return Interval(estimate, low, high)
 
 
-def _counts(values: Floats, sources: Ints, observed: Mask) -> tuple[Ints, Ints, Ints]:
+def _counts(values: Floats, sources: Ints, observed: Mask, *, alone: bool) -> tuple[Ints, Ints, Ints]:
     """Cases with a value, their sources, and cases observed without a value, per round.
 
-    At round 0 of a metric that compares, all are there: an untouched image needs no measuring.
+    At round 0 of a metric that compares, all are there: an untouched image needs no measuring. One that rates images
+    alone has to have rated the source.
     """
     there = ~np.isnan(values)
-    if not there[:, 0].any():
+    if not alone:
         there[:, 0] = True
     _, counts = by_source(np.where(there, 1.0, np.nan), sources)
     missing = (observed & ~there).sum(axis=0)

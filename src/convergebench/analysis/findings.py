@@ -58,7 +58,7 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         shapes=shape_table(data, settings.distance),
         contraction=settled,
         verdicts=verdict_table(settled, data.editors),
-        adherence=adherence_table(data, bootstrap),
+        adherence=adherence_table(data, given.measurements, bootstrap),
         diagnostics=diagnostics_table(typed(given.measurements, "measurements"), given.facts),
         worst=worst_table(data, found, metric=settings.headline, level=headline, verdicts=settled["verdict"]),
         floors=floor_table(data, tuple(found), settings.floors, bootstrap),

@@ -65,9 +65,9 @@ class AnalysisInput:
     """What the store hands over.
 
     `measurements`: editor, case, source, kind, pair, category, replicate, round, step, metric, value (None if
-    missing), status; one row per (editor, case, step, metric). Metrics that compare with earlier rounds are named
-    `rmse-lag1` … `rmse-lag6`. Round 0 has rows only of metrics that need no reference; for the others an untouched
-    image has its self-value.
+    missing), status, role (may be absent: the kind of comparison); one row per (editor, case, step, metric). Metrics
+    that compare with earlier rounds are named `rmse-lag1` … `rmse-lag6`. Round 0 has rows only of
+    metrics that need no reference; for the others an untouched image has its self-value.
     `chains`: editor, case, source, kind, pair, category, replicate, status (finished, refused, failed, ended,
     stopped, open), detail, rounds (whole rounds done), planned (rounds asked for), steps, dollars, seconds.
     """
@@ -124,8 +124,8 @@ class Analysis:
     verdicts: pl.DataFrame
     """editor, verdict, chains, share, median_q."""
     adherence: pl.DataFrame
-    """editor, group, metric (happened, undone), mean, low, high, share (above one half), n_cases, n_sources,
-    n_missing (readings without a value), n_readings."""
+    """editor, group, metric (happened, undone …), leg (forward, backward: whose steps it speaks of), mean, low, high,
+    share (of readings above one half), n_cases, n_sources, n_missing (readings without a value), n_readings."""
     diagnostics: pl.DataFrame
     """editor, metric, step, mean, n_cases, n_missing: drift diagnostics along the chain."""
     worst: pl.DataFrame

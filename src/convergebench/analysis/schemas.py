@@ -15,12 +15,15 @@ COUNTS: dict[str, type[pl.DataType]] = {"n_cases": N, "n_sources": N, "n_missing
 SERIES: dict[str, type[pl.DataType]] = {"editor": T, "metric": T, "group": T}
 
 INPUTS: dict[str, dict[str, type[pl.DataType]]] = {
-    "measurements": {**CHAIN, "replicate": N, "round": N, "step": N, "metric": T, "value": F, "status": T},
+    "measurements": {**CHAIN, "replicate": N, "round": N, "step": N, "metric": T, "value": F, "status": T, "role": T},
     "chains": {
         **CHAIN,
         **{"replicate": N, "status": T, "detail": T, "rounds": N, "planned": N, "steps": N, "dollars": F, "seconds": F},
     },
 }
+
+MAY_LACK = frozenset({"role"})
+"""Input columns that a table may come without; they are then empty."""
 
 OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "ranking": {
@@ -70,7 +73,8 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     },
     "verdicts": {"editor": T, "verdict": T, "chains": N, "share": F, "median_q": F},
     "adherence": {
-        **{"editor": T, "group": T, "metric": T, "mean": F, **INTERVAL, "share": F, **COUNTS, "n_readings": N}
+        **{"editor": T, "group": T, "metric": T, "leg": T, "mean": F, **INTERVAL, "share": F, **COUNTS},
+        **{"n_readings": N},
     },
     "diagnostics": {"editor": T, "metric": T, "step": N, "mean": F, "n_cases": N, "n_missing": N},
     "worst": {**CHAIN, "auc": F, "last": F, "rounds": N, "half_life": T, "verdict": T},

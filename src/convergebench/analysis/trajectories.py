@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from convergebench.analysis.result import AnalysisInput
-from convergebench.analysis.schemas import INPUTS
+from convergebench.analysis.schemas import INPUTS, MAY_LACK
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
 
@@ -49,7 +49,7 @@ class Trajectories:
     reached: Ints
     """Last whole round of each chain."""
     horizon: int
-    """Last round with any reading."""
+    """Last whole round of any chain."""
     values: Mapping[str, Floats]
     """Per metric: chains × (horizon + 1), NaN where there is no value."""
     facts: Mapping[str, MetricFacts]
@@ -64,11 +64,7 @@ class Trajectories:
     @property
     def measured(self) -> list[str]:
         """Metrics that compare a round's image with the source, i.e. those that have a curve."""
-        return [name for name in self.values if not _LAG.search(name) and self.kind(name) != "adherence"]
-
-    def kind(self, metric: str) -> str:
-        """The metric's kind, or `unknown` when its facts are not at hand."""
-        return self.facts[metric].kind if metric in self.facts else "unknown"
+        return [name for name in self.values if not _LAG.search(name)]
 
     def of(self, editor: str) -> Mask:
         """Which chains are this editor's."""
@@ -87,9 +83,8 @@ def trajectories(given: AnalysisInput) -> Trajectories:
     readings = _readings(typed(given.measurements, "measurements"), chains, given.facts)
     editors = tuple(chains["editor"].unique(maintain_order=True))
     sources = chains["source"].unique(maintain_order=True)
-    reached = _reached(chains, readings, given.facts)
-    # a forward edit whose undoing was refused has its adherence in a round that the chain never completed
-    horizon = max(int(reached.max(initial=0)), int(readings["round"].to_numpy().max(initial=0)))
+    reached = _reached(chains, readings)
+    horizon = int(reached.max(initial=0))
     return Trajectories(
         chains=chains,
         editors=editors,
@@ -103,11 +98,10 @@ def trajectories(given: AnalysisInput) -> Trajectories:
     )
 
 
-def _reached(chains: pl.DataFrame, readings: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> Ints:
+def _reached(chains: pl.DataFrame, readings: pl.DataFrame) -> Ints:
     """Last whole round per chain: as the chain table says, or later if a whole round was measured since."""
     reached = chains["rounds"].fill_null(0).to_numpy().astype(np.int64)
-    partial = [name for name, fact in facts.items() if fact.kind == "adherence"]
-    whole = readings.filter(pl.col("value").is_not_null() & ~pl.col("metric").is_in(partial))
+    whole = readings.filter(pl.col("value").is_not_null())
     np.maximum.at(reached, whole["chain"].to_numpy(), whole["round"].to_numpy())
     return reached
 
@@ -117,6 +111,7 @@ def typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     columns = INPUTS[name]
     if not frame.width:
         return pl.DataFrame(schema=columns)
+    frame = frame.with_columns(pl.lit(None).alias(column) for column in MAY_LACK & columns.keys() - set(frame.columns))
     absent = [column for column in columns if column not in frame.columns]
     if absent:
         raise StudyError(f"the {name} table has no column {', '.join(absent)}; write the run's tables again")
@@ -125,11 +120,12 @@ def typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> pl.DataFrame:
     """Rows with a curve's worth of meaning: chain, round, metric, value (None unless the status is ok)."""
-    diagnostic = [name for name, fact in facts.items() if fact.kind == "diagnostic"]
+    # these speak of steps; a forward edit whose undoing was refused is in a round that the chain never completed
+    of_steps = [name for name, fact in facts.items() if fact.kind in ("diagnostic", "adherence")]
     numbered = chains.select("editor", "case").with_row_index("chain")
     rows = (
         measurements.lazy()
-        .filter(~pl.col("metric").is_in(diagnostic))
+        .filter(~pl.col("metric").is_in(of_steps))
         .with_columns(usable_value().alias("value"))
         .select("editor", "case", "round", "metric", "value")
         .join(numbered.lazy(), on=["editor", "case"], how="left")

@@ -46,20 +46,24 @@ def downloading(name: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def watch(stage: str, progress: Progress, *, unit: str) -> Iterator[None]:
+def watch(stage: str, progress: Progress, *, unit: str, of: str = "chains") -> Iterator[None]:
     """Show a stage until it ends; the last line stays."""
-    shown = _live(stage, progress, unit) if sys.stdout.isatty() else _plain(stage, progress, unit)
+
+    def told(seconds: float) -> str:
+        return line(stage, progress, unit, seconds, of)
+
+    shown = _live(stage, progress, told) if sys.stdout.isatty() else _plain(told)
     with shown:
         yield
 
 
 @contextmanager
-def _plain(stage: str, progress: Progress, unit: str) -> Iterator[None]:
+def _plain(told: Callable[[float], str]) -> Iterator[None]:
     started, done = time.monotonic(), threading.Event()
 
     def lines() -> None:
         while not done.wait(PLAIN_EVERY):
-            say(line(stage, progress, unit, time.monotonic() - started))
+            say(told(time.monotonic() - started))
 
     thread = threading.Thread(target=lines, daemon=True)
     thread.start()
@@ -68,29 +72,29 @@ def _plain(stage: str, progress: Progress, unit: str) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-        say(line(stage, progress, unit, time.monotonic() - started))
+        say(told(time.monotonic() - started))
 
 
 @contextmanager
-def _live(stage: str, progress: Progress, unit: str) -> Iterator[None]:
+def _live(stage: str, progress: Progress, told: Callable[[float], str]) -> Iterator[None]:
     from rich.console import Console
     from rich.live import Live
 
     started = time.monotonic()
     with Live(
-        get_renderable=lambda: panel(stage, progress, unit, time.monotonic() - started),
+        get_renderable=lambda: panel(stage, progress, told(time.monotonic() - started)),
         console=Console(),
         refresh_per_second=5,
         transient=True,
     ):
         yield
-    say(line(stage, progress, unit, time.monotonic() - started))
+    say(told(time.monotonic() - started))
 
 
-def line(stage: str, progress: Progress, unit: str, seconds: float) -> str:
+def line(stage: str, progress: Progress, unit: str, seconds: float, of: str = "chains") -> str:
     """`editing 1,024/5,200 steps · 51/260 chains · 87.3 steps/s · $0.00 · 0:48 left · 2 failures`."""
     parts = [f"{stage:<9} {progress.steps_done:,}/{progress.steps:,} {unit}"]
-    parts.append(f"{progress.chains_done:,}/{progress.chains:,} chains")
+    parts.append(f"{progress.chains_done:,}/{progress.chains:,} {of}")
     rate = progress.steps_called / seconds if seconds > 0 else 0.0
     parts.append(f"{rate:.1f} {unit}/s")
     if progress.dollars:
@@ -107,8 +111,8 @@ def line(stage: str, progress: Progress, unit: str, seconds: float) -> str:
     return " · ".join(parts)
 
 
-def panel(stage: str, progress: Progress, unit: str, seconds: float) -> Table:
-    """The same facts, with a bar, for a terminal."""
+def panel(stage: str, progress: Progress, told: str) -> Table:
+    """The line with a bar, for a terminal."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
@@ -121,7 +125,7 @@ def panel(stage: str, progress: Progress, unit: str, seconds: float) -> Table:
     )
     outer = Table.grid()
     outer.add_row(grid)
-    outer.add_row(Text(line(stage, progress, unit, seconds), style="dim", overflow="fold"))
+    outer.add_row(Text(told, style="dim", overflow="fold"))
     if progress.note:
         outer.add_row(Text(progress.note, style="yellow", overflow="ellipsis", no_wrap=True))
     return outer

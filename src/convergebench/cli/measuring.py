@@ -102,6 +102,7 @@ def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: Ho
         if not wanted:
             raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
         require(load_metric(name).facts for name in wanted)
+        _require_one_precision(manifest, how.precision)
         spec = _spec(manifest, align, how)
         mode, answering = spec["measure"]["align"], roles_of(spec)
         place = where(wanted, how.device, spec["measure"].get("precision", "float32"))
@@ -142,16 +143,18 @@ def fill(
     from convergebench.engine.progress import Progress
 
     pixels, questions = sorted_out(metrics)
-    progress = Progress()
-    with watch("measuring", progress, unit="values"):
-        added = work_out(run, pixels, align_mode=align_mode, workers=workers, progress=progress, place=place)
+    added = 0
+    if pixels or not questions:
+        progress = Progress()
+        with watch("measuring", progress, unit="values"):
+            added = work_out(run, pixels, align_mode=align_mode, workers=workers, progress=progress, place=place)
     if not questions:
         return added, None
     from convergebench.cli.interrupt import run_asker
     from convergebench.engine.asking import asker_of
 
     asking = Progress()
-    with watch("asking", asking, unit="values"):
+    with watch("asking", asking, unit="values", of="comparisons"):
         asked = run_asker(asker_of(run, roles, max_cost=max_cost, progress=asking), run, questions)
     if asked.failed:
         say(f"{asked.failed:,} comparisons got no answer ({asking.note}); the same command asks again")
@@ -189,6 +192,20 @@ def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> 
     asked = expand(metric) if metric else []
     changed = align is not None and align != manifest.spec.get("measure", {}).get("align", "strict")
     return list(dict.fromkeys([*asked, *(manifest.metrics if changed or not asked else [])]))
+
+
+def _require_one_precision(manifest: Manifest, precision: str | None) -> None:
+    """The run remembers one precision; with two, its own networks could never be measured again."""
+    from convergebench.errors import StudyError
+    from convergebench.metrics import load_metric
+
+    before = manifest.spec.get("measure", {}).get("precision", "float32")
+    networks = [name for name in manifest.metrics if load_metric(name).facts.network]
+    if precision not in (None, before) and networks:
+        raise StudyError(
+            f"this run's networks ({', '.join(networks)}) measure in {before}, and a run has one precision; "
+            f"leave --precision away, or make another run with it (cbench run … --reuse takes the images of this one)"
+        )
 
 
 def _spec(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]:

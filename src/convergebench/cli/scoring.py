@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from convergebench.cli.display import say, watch
 from convergebench.cli.measuring import read_roles, where
+from convergebench.engine.asker import role_of
 from convergebench.engine.asking import ask_files
 from convergebench.engine.loose import find_images, references_of, score
 from convergebench.engine.measure import sorted_out
@@ -44,19 +45,28 @@ def score_files(
         raise StudyError("name what to measure, e.g. --metric niqe, or --metric lpips --reference FILE")
     if out is not None and out.suffix not in (".csv", ".json"):
         raise StudyError(f"{out}: give --out a name that ends in .csv or .json")
+    if out is not None and not out.parent.is_dir():  # said before the work, not after it
+        raise StudyError(f"there is no folder {out.parent} for --out {out}")
     references = references_of(images, reference)
     pixels, questions = sorted_out(expand(metric))
+    roles = roles_of({"roles": read_roles(how.roles) if how.roles else {}})
+    for question in questions:
+        role_of(question, roles)  # whoever has nobody to ask hears of it before the work
     place = where(pixels, how.device, how.precision or "float32")
     found: dict[tuple[str, str], Reading] = {}
     progress = Progress()
-    with watch("measuring", progress, unit="values") if out else nullcontext():
+    with watch("measuring", progress, unit="values", of="lots") if out else nullcontext():
         if pixels:
             options = {"references": references, "align_mode": align, "workers": how.workers, "place": place}
             for one in score(images, pixels, progress=progress, **options):  # type: ignore[arg-type]
                 found[one.path, one.metric] = one.reading
         if questions:
-            roles = roles_of({"roles": read_roles(how.roles) if how.roles else {}})
-            asked = {"references": references, "instruction": instruction, "max_cost": how.max_cost}
+            asked = {
+                "references": references,
+                "instruction": instruction,
+                "max_cost": how.max_cost,
+                "progress": progress,
+            }
             for path, readings in zip(images, ask_files(images, questions, roles, **asked), strict=True):  # type: ignore[arg-type]
                 found.update({(str(path), name): reading for name, reading in readings.items()})
     names = [*pixels, *(one.facts.name for one in questions)]

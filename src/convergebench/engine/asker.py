@@ -54,7 +54,7 @@ def role_of(metric: AskedMetric, roles: Mapping[str, Role]) -> Role:
     if wanted not in roles:
         raise StudyError(
             f"{metric.facts.name} asks a '{wanted}', and none is configured{suggest(wanted, roles)}; "
-            f'add [roles.{wanted}] with kind = "served", base_url and model to the study file'
+            f'add [roles.{wanted}] with kind = "served", base_url and model to the study file, or to a file for --roles'
         )
     return roles[wanted]
 

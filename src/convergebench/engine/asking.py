@@ -147,11 +147,16 @@ def ask_files(
             if fitting:
                 wanted.append((index, Matter(kind, pictures, {"instruction": instruction}), fitting))
 
+    progress.chains += len(wanted)
+    progress.steps += sum(len(fitting) for _, _, fitting in wanted)
+
     async def read(image: str) -> bytes:
         return await asyncio.to_thread(_bytes, where[image])
 
     async def done(index: int, readings: dict[str, Reading]) -> None:
         found[wanted[index][0]] |= readings
+        progress.chains_done += 1
+        progress.steps_done += len(readings)
 
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "asked.sqlite")

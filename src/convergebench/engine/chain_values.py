@@ -6,6 +6,7 @@ chains last. Metrics that like batches get them: their items wait until there ar
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -129,8 +130,12 @@ class _Chain:
                 self._readings[key] = _known[key]
             elif key not in self._readings and all(key != one for one, _ in self._waiting.get(name, ())):
                 new.append(name)
-        if new:
-            self._measure(comparison, new)
+        # what rates an image by itself must not suffer from a reference that cannot be read
+        alone = [name for name in new if _metric(name).facts.kind == "no-reference"]
+        if alone:
+            self._measure(comparison._replace(reference=None, via=None), alone)
+        if len(alone) < len(new):
+            self._measure(comparison, [name for name in new if name not in alone])
 
     def finish(self) -> None:
         """Measure what still waits for company."""
@@ -162,13 +167,16 @@ class _Chain:
             reference = self._frame(comparison.reference)
             subject = self._frame(comparison.subject)
             via = self._frame(comparison.via)
-        except OSError as error:  # the disk's trouble, not the image's: no value is written down for it
+        except OSError as error:
+            if not self._task.root:  # one of many loose files
+                self._unreadable(comparison, names, f"cannot read {error.filename}: {error.strerror}")
+                return
+            # in a run it is the disk's trouble, not the image's: no value is written down for it
             raise StudyError(
                 f"cannot read {error.filename}: {error.strerror}; cbench verify {self._root} says more"
             ) from error
         except StudyError as error:
-            for name in names:
-                self._readings[self._key(comparison, name)] = Reading(None, "unreadable", str(error))
+            self._unreadable(comparison, names, str(error))
             return
         assert subject is not None
         words = (comparison.instruction, comparison.before, comparison.after)
@@ -191,6 +199,11 @@ class _Chain:
             else:
                 self._remember(key, _readings(_metric(name), [item])[0])
 
+    def _unreadable(self, comparison: Comparison, names: Sequence[str], why: str) -> None:
+        """Said of this comparison only, and not remembered for others."""
+        for name in names:
+            self._readings[self._key(comparison, name)] = Reading(None, "unreadable", why)
+
     def _flush(self, name: str) -> None:
         waiting = self._waiting.pop(name)
         for (key, _), reading in zip(waiting, _readings(_metric(name), [item for _, item in waiting]), strict=True):
@@ -206,7 +219,7 @@ class _Chain:
 def _readings(metric: Metric, items: Sequence[Item]) -> list[Reading]:
     """A metric's slip is told in one line and leaves no row, so that its mended version fills the gap."""
     try:
-        return metric.measure(items)
+        return [_finite(reading) for reading in metric.measure(items)]
     except ConvergeBenchError:  # weights that are missing or damaged, with the command that mends it
         raise
     except Exception as error:
@@ -214,6 +227,13 @@ def _readings(metric: Metric, items: Sequence[Item]) -> list[Reading]:
             f"metric '{metric.facts.name}' failed on {items[0].subject.id}: {type(error).__name__}: {error}; "
             "what was measured is kept. Mend the metric, or measure without it"
         ) from error
+
+
+def _finite(reading: Reading) -> Reading:
+    """No number is no value, whatever the metric says; an infinite one (an unchanged image in dB) is a value."""
+    if reading.value is None or not math.isnan(reading.value):
+        return reading
+    return Reading(None, "not-finite", "the metric gave no number")
 
 
 def _aligned(item: Item, mode: AlignMode) -> Item | Reading:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +40,11 @@ def find_images(paths: Sequence[Path]) -> list[Path]:
         if path.is_file():
             found[path] = None
         elif path.is_dir():
-            below = sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES and one.is_file())
+            every = list(path.rglob("*"))
+            run = next((one.parent for one in every if one.name == "run.sqlite"), None)
+            if run is not None:
+                raise StudyError(f"{run} is a run: give it by itself, or name the images you mean")
+            below = sorted(one for one in every if one.suffix.lower() in SUFFIXES and one.is_file())
             if not below:
                 raise StudyError(f"no image below {path} (looked for {' '.join(SUFFIXES)})")
             found.update(dict.fromkeys(below))
@@ -56,13 +61,38 @@ def references_of(images: Sequence[Path], reference: Path | None) -> dict[Path, 
         return dict.fromkeys(images, reference)
     if not reference.is_dir():
         raise StudyError(f"there is no reference at {reference}")
-    by_stem = {path.stem: path for path in reversed(find_images([reference]))}
-    lonely = [path for path in images if path.stem not in by_stem]
+    by_stem: dict[str, list[Path]] = {}
+    for path in find_images([reference]):
+        by_stem.setdefault(_stem(path), []).append(path)
+    lonely = [path for path in images if _stem(path) not in by_stem]
     if lonely:
         raise StudyError(
             f"{reference} has no image called '{lonely[0].stem}' ({len(lonely)} of {len(images)} have none)"
         )
-    return {path: by_stem[path.stem] for path in images}
+    return {path: _closest(path, by_stem[_stem(path)]) for path in images}
+
+
+def _stem(path: Path) -> str:
+    """The name without its ending; what one system writes as two signs, another writes as one."""
+    return unicodedata.normalize("NFC", path.stem)
+
+
+def _closest(image: Path, candidates: Sequence[Path]) -> Path:
+    """Of several references with the image's name the one below folders of the same names; nothing is guessed."""
+    if len(candidates) == 1:
+        return candidates[0]
+    shared = {path: _folders_in_common(image, path) for path in candidates}
+    nearest = [path for path in candidates if shared[path] == max(shared.values())]
+    if len({path.parent for path in nearest}) == 1 and any(path.name == image.name for path in nearest):
+        nearest = [path for path in nearest if path.name == image.name]
+    if len(nearest) > 1:
+        raise StudyError(f"{image} could be compared with {nearest[0]} or with {nearest[1]}; leave one of them out")
+    return nearest[0]
+
+
+def _folders_in_common(one: Path, other: Path) -> int:
+    pairs = zip(reversed(one.parent.parts), reversed(other.parent.parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def score(
@@ -111,10 +141,19 @@ def _tasks(
         members = list(group)
         for start in range(0, len(members), PER_TASK):
             lot = members[start : start + PER_TASK]
-            beside = str(reference) if reference else None
+            names = {path: _identity(path) for path in (*lot, *([reference] if reference else []))}
+            beside = names[reference] if reference else None
             rows = tuple(
-                Comparison(str(path), "return", str(path), beside, None, None, "", "", "", metrics) for path in lot
+                Comparison(str(path), "return", names[path], beside, None, None, "", "", "", metrics) for path in lot
             )
-            names = [str(path) for path in lot] + ([beside] if beside else [])
-            files = {name: str(Path(name).resolve()) for name in names}
+            files = {name: str(path.resolve()) for path, name in names.items()}
             yield Task("", align_mode, beside, rows, files, place)
+
+
+def _identity(path: Path) -> str:
+    """A name for what is in the file now: values are remembered by it, and a file may be written anew."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return str(path)  # whoever reads it says what is wrong
+    return f"{path.resolve()} ({facts.st_size} bytes, {facts.st_mtime_ns})"

@@ -121,12 +121,18 @@ def _metrics(given: ReportInput, measured: Sequence[Row]) -> list[Row]:
             "better": better(name, given.facts),
             "unit": given.facts[name].unit if name in given.facts else "",
             "summary": given.facts[name].summary if name in given.facts else "",
-            "self": given.facts[name].self_value if name in given.facts else None,
+            "self": _untouched(given, name),
             "values": values[name],
             "missing": missing[name],
         }
         for name in metric_order(given, list(values))
     ]
+
+
+def _untouched(given: ReportInput, name: str) -> float | None:
+    """What the source has by definition; nothing for a metric of steps, since no step led to the source."""
+    facts = given.facts.get(name)
+    return facts.self_value if facts and facts.kind in ("full-reference", "semantic") else None
 
 
 def _data_uri(out: Path, thumb: str | None) -> str | None:

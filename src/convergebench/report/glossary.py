@@ -76,6 +76,29 @@ TERMS: tuple[tuple[str, str, str], ...] = (
         "are Akaike weights; “undecided” when the best two are too close.",
     ),
     (
+        "full-reference",
+        "full-reference",
+        "A metric that compares an image with its source, by pixels (ssim) or by the features of a network (lpips).",
+    ),
+    (
+        "semantic",
+        "semantic",
+        "A metric of what a picture shows rather than of its pixels. Where CLIP is out of reach, augnet or gist stand "
+        "in; they are not CLIP, and their numbers are not comparable with CLIP's.",
+    ),
+    (
+        "no-reference",
+        "no-reference",
+        "A metric that rates an image by itself. Its curve begins at the score of the source. It has neither retention "
+        "nor half-life and no part in the score, because a better score than the source's is not a return to it.",
+    ),
+    (
+        "judged",
+        "judged",
+        "Read from the reply of a model that was shown the pictures. “measuring” as the model means that our own "
+        "metrics answered and no model was asked.",
+    ),
+    (
         "adherence",
         "adherence",
         "Whether the forward edit happened and whether the backward edit undid it. An editor that does nothing loses "

@@ -18,7 +18,7 @@ from convergebench.report.glossary import glossary
 from convergebench.report.hero import Hero, choose_hero
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.made import alignment, provenance, toml_text
-from convergebench.report.missing import missing_text
+from convergebench.report.missing import missing_meanings, missing_text
 from convergebench.report.palette import DARK, INFERNO, LIGHT, css_variables
 from convergebench.report.sections.breakdown import adherence_section, breakdown_section, diagnostics_section
 from convergebench.report.sections.cases import cost_section, worst_section
@@ -155,8 +155,9 @@ def _sections(page: Page, thumbs: Mapping[str, str], out: Path) -> dict[str, Any
         "floors": given.analysis.floors.to_dicts()[:60],
         "missing": measured_not.height,
         "missing_why": by_metric,
+        "meanings": missing_meanings(measured_not),
         "images": given.steps.height,
-        "restricted": [n for n, f in given.facts.items() if "noncommercial" in f.licence.lower().replace("-", "")],
+        "restricted": [name for name, facts in given.facts.items() if facts.noncommercial],
         "terms": glossary(given.analysis.settings),
         "settings": given.analysis.settings,
         "spec": spec[:MOST_SPEC] + ("\n# … the rest is in manifest.json" if len(spec) > MOST_SPEC else ""),

@@ -6,12 +6,13 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.metrics.base import MetricFacts
 from convergebench.report.charts.multiples import Panel, draw_panel, shared_limits
 from convergebench.report.charts.series import Series
 from convergebench.report.input import Row, closing_steps, rows
 from convergebench.report.sections.curves import series_of
 from convergebench.report.sections.page import Page
-from convergebench.report.wording import axis_title, group_name, interval, number, percent
+from convergebench.report.wording import axis_title, better, group_name, interval, number, percent
 
 MOST_PANELS = 12
 DEEPEST = 0.5
@@ -95,20 +96,56 @@ def _panels(page: Page) -> list[Row]:
     return found
 
 
+LEGS = {"forward": "edit happened", "backward": "edit undone"}
+"""What a metric of these steps tells; others are named after the comparison they look at."""
+
+
 def adherence_section(page: Page) -> list[Row]:
-    """Per editor: did the edit happen, was it undone."""
-    found: dict[str, dict[str, Row]] = {}
-    for row in rows(page.given.analysis.adherence, group="all"):
-        found.setdefault(row["editor"], {})[row["metric"]] = row
-    return [
-        {
-            "editor": editor,
-            "happened": _kept(found[editor].get("happened")),
-            "undone": _kept(found[editor].get("undone")),
-        }
-        for editor in page.order
-        if editor in found
-    ]
+    """A table for each way of telling: per editor, did the edit happen, was it undone."""
+    found = {
+        (row["editor"], row["metric"], row["leg"]): row for row in rows(page.given.analysis.adherence, group="all")
+    }
+    tables = []
+    for way in _ways(page):
+        facts = [page.given.facts[name] for name in dict.fromkeys(metric for metric, _ in way)]
+        lines = [
+            {"editor": editor, "cells": [_kept(found.get((editor, *column))) for column in way]}
+            for editor in page.order
+            if any((editor, *column) in found for column in way)
+        ]
+        tables.append(
+            {
+                "metrics": facts,
+                "usual": next((fact.typical for fact in facts if fact.typical), None),
+                "by": _answered(page, facts),
+                "columns": [f"{LEGS.get(leg, leg)} {better(metric, page.given.facts)}" for metric, leg in way],
+                "rows": lines,
+            }
+        )
+    return tables
+
+
+def _answered(page: Page, metrics: list[MetricFacts]) -> str:
+    """Who answered, where a metric is asked for; the detail of its rows begins with that."""
+    asked, measured = [fact.name for fact in metrics if fact.asks], page.given.measurements
+    if not asked or "detail" not in measured.columns:
+        return ""
+    told = measured.filter(pl.col("metric").is_in(asked))["detail"].str.split("; ").list.first().unique()
+    return ", ".join(sorted(name for name in told.to_list() if name))
+
+
+def _ways(page: Page) -> list[list[tuple[str, str]]]:
+    """(metric, leg) of each table: a metric of forward steps stands beside the next one of backward steps."""
+    ways: list[list[tuple[str, str]]] = []
+    table = page.given.analysis.adherence
+    told = list(dict.fromkeys(table.select("metric", "leg").iter_rows())) if table.height else []
+    for metric in page.given.facts:
+        columns = [one for one in told if one[0] == metric]
+        if columns == [(metric, "backward")] and ways and [leg for _, leg in ways[-1]] == ["forward"]:
+            ways[-1] += columns
+        elif columns:
+            ways.append(columns)
+    return ways
 
 
 def _kept(row: Row | None) -> Row:

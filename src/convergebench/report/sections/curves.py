@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.report.chains import metric_order
 from convergebench.report.charts.curves import CurveChart, draw_curves
 from convergebench.report.charts.series import Point, Series, endless_names, thin
 from convergebench.report.charts.survival import Stair, Staircase, draw_survival
@@ -15,7 +16,7 @@ from convergebench.report.input import Row, rows
 from convergebench.report.sections.page import Page
 from convergebench.report.wording import axis_title, interval, number, rounds_interval
 
-MOST_SURVIVAL = 12
+MOST_SURVIVAL = 64
 MOST_ROWS = 24
 
 
@@ -39,8 +40,9 @@ def curves_section(page: Page) -> list[Row]:
     panels: list[Row] = []
     for metric in page.metrics(every["metric"].unique(maintain_order=True).to_list()):
         part = every.filter(pl.col("metric") == metric)
+        caption = _caption(page, metric, part)
         if part["mean"].drop_nulls().is_empty():
-            panels.append({"name": metric, "chart": None, "table": None, "missing": page.missing(metric)})
+            panels.append({**caption, "chart": None, "table": None})
             continue
         chart = CurveChart(
             series_of(page, part),
@@ -50,8 +52,21 @@ def curves_section(page: Page) -> list[Row]:
             endless=endless_names(part.to_dicts()),
         )
         drawn = both(lambda width, chart=chart: draw_curves(chart, width))  # type: ignore[misc]
-        panels.append({"name": metric, "chart": drawn, "table": _table(page, part), "missing": page.missing(metric)})
+        panels.append({**caption, "chart": drawn, "table": _table(page, part, alone=bool(caption["alone"]))})
     return panels
+
+
+def _caption(page: Page, metric: str, part: pl.DataFrame) -> Row:
+    """What a metric is, whether it stands alone, whether sizes were made equal for it, what is missing."""
+    known = page.given.facts.get(metric)
+    return {
+        "name": metric,
+        "summary": known.summary if known else "",
+        "alone": known is not None and known.kind == "no-reference",
+        "begins": part.filter(pl.col("round") == 0, pl.col("mean").is_not_null()).height > 0,
+        "aligned": known is None or known.aligned,
+        "missing": page.missing(metric),
+    }
 
 
 def _label(metric: str, part: pl.DataFrame) -> str:
@@ -72,8 +87,11 @@ def _levels(page: Page, metric: str) -> tuple[list[tuple[str, float]], list[floa
     return [(name, value) for name, value in levels.items() if value is not None], start
 
 
-def _table(page: Page, part: pl.DataFrame) -> dict[str, Any]:
+def _table(page: Page, part: pl.DataFrame, *, alone: bool) -> dict[str, Any]:
+    """The numbers at the plan's rounds; where an untouched image has a score of its own, that too."""
     points = [n for n in page.given.analysis.settings.points if n in set(part["round"].to_list())]
+    if alone:
+        points = [0, *points]
     sizes = [abs(value) for value in part["mean"].to_list() if value is not None and math.isfinite(value)]
     digits = 1 if max(sizes, default=0.0) >= 10 else 3
     lines = []
@@ -101,7 +119,10 @@ def survival_section(page: Page) -> list[Row]:
     settings = page.given.analysis.settings
     first = [f"{settings.headline} {settings.level}", "usable"]
     named = every["curve"].unique(maintain_order=True).to_list()
-    named.sort(key=lambda name: first.index(name) if name in first else len(first))
+    metrics = metric_order(page.given, [name.rpartition(" ")[0] for name in named])
+    named.sort(
+        key=lambda name: first.index(name) if name in first else len(first) + metrics.index(name.rpartition(" ")[0])
+    )
     return [_survival(page, every, curve) for curve in named[:MOST_SURVIVAL]]
 
 

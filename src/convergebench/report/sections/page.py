@@ -14,8 +14,8 @@ from convergebench.report.palette import Style, styles
 
 MOST_DRAWN = 12
 """Editors in one chart; beyond that lines cannot be told apart. Tables always list all."""
-MOST_METRICS = 16
-"""Metrics in a switch; plots and tables have all."""
+MOST_METRICS = 64
+"""Metrics in a switch, more than are built in; plots and tables have all."""
 
 
 @dataclass(frozen=True, slots=True)

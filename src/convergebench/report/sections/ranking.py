@@ -21,6 +21,7 @@ def ranking_section(page: Page) -> dict[str, Any]:
     label = "Ranking by convergence score. " + "; ".join(f"{d.name} {number(d.value, 1)}" for d in dots)
     title = "convergence score C (→ better)"
     best = {key: _best(ranked, key) for key in ("score", "quality", "semantic")} if len(ranked) > 1 else {}
+    meaning = page.given.facts.get(page.given.analysis.settings.semantic or "")
     return {
         "chart": both(lambda width: draw_ranking(dots, width, title=title, label=label))
         if any(dot.value is not None for dot in dots)
@@ -29,6 +30,7 @@ def ranking_section(page: Page) -> dict[str, Any]:
         "pairs": _matrix(page),
         "whiskers": any(row["low"] is not None for row in ranked),
         "formula": page.given.analysis.formula,
+        "meaning": meaning.summary if meaning else "",
         "mixed": len({row["simulated"] for row in ranked}) > 1,
         "left_out": max((row["n_left_out"] or 0 for row in ranked), default=0),
         "cases": max((row["n_cases"] or 0 for row in ranked), default=0),

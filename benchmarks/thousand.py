@@ -28,6 +28,7 @@ from convergebench.engine.run import Engine
 from convergebench.engine.session import begin, prepare
 from convergebench.images.encode import encode_png
 from convergebench.metrics import expand
+from convergebench.metrics.place import Place, choose
 from convergebench.store.run import Run
 from convergebench.studies.spec import parse_spec
 from tests.metrics.pictures import photograph
@@ -87,7 +88,7 @@ def write_sources(folder: Path, count: int) -> None:
         path.write_bytes(encode_png(large))
 
 
-def thousand(root: Path, images: int, metrics: list[str]) -> dict[str, Any]:
+def thousand(root: Path, images: int, metrics: list[str], place: Place) -> dict[str, Any]:
     """Edit, then measure, and say what measuring took."""
     sources, rounds = max(1, images // 100), min(50, max(1, images // 2))
     write_sources(root / "pictures", sources)
@@ -107,7 +108,7 @@ def thousand(root: Path, images: int, metrics: list[str]) -> dict[str, Any]:
         before = _processor()
         with Memory() as memory:
             begun = time.perf_counter()
-            values = measure(run, prepared.metrics, align_mode="strict")
+            values = measure(run, prepared.metrics, align_mode="strict", place=place)
             wall = time.perf_counter() - begun
         used = _processor() - before
     count = 2 * sources * rounds
@@ -147,11 +148,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.thousand", description=__doc__)
     parser.add_argument("--images", type=int, default=1000, help="how many images (100 or more, by the hundred)")
     parser.add_argument("--metric", action="append", help="metrics or sets [default: default]")
+    parser.add_argument("--device", default="cpu", help="where networks run, if any are named")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     names = expand(options.metric or ["default"])
     with tempfile.TemporaryDirectory() as folder:
-        ours = thousand(Path(folder), options.images, names)
+        ours = thousand(Path(folder), options.images, names, choose(options.device))
     theirs = peers(ours["images"] // 2)
     if options.json:
         print(json.dumps({"ours": ours, "peers": theirs}, indent=1))

@@ -200,3 +200,11 @@ def test_a_side_effect_is_not_measured_across_sizes() -> None:
     with pytest.raises(Unmeasurable) as caught:
         measured("side-effect", photograph("coffee", 160, 100), parent, operation="add")
     assert caught.value.status == "size"
+
+
+def test_images_of_many_sizes_leave_little_behind() -> None:
+    from convergebench.metrics.diagnostics.high_frequency import _masks
+
+    for side in (32, 40, 48, 56, 64, 72):
+        measured("high-frequency", photograph("astronaut", side, 64), None)
+    assert _masks.cache_info().currsize <= 4

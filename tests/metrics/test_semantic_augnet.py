@@ -89,6 +89,13 @@ def test_too_small_to_recognise_anything(small: Path) -> None:
         value(photograph("chelsea", 40, 15), photograph("chelsea"))
 
 
+def test_a_strip_is_refused_before_it_fills_the_memory() -> None:
+    strip = Frame(np.zeros((40, 3000, 3), np.uint8))
+    (reading,) = augnet.measure([Item(strip, strip)])
+    assert (reading.value, reading.status) == (None, "too-slender")
+    assert reading.detail == "3000×40 is over 16 times as long as wide"
+
+
 def test_bfloat16_stays_near_float32(small: Path) -> None:
     exact = value(photograph("coffee"), photograph("chelsea"))
     with place(Place("cpu", "bfloat16")):

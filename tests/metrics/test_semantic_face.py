@@ -82,9 +82,10 @@ def test_the_distance_grows_with_blur() -> None:
         (lambda: photograph("chelsea", 384, 256), lambda: photograph("coffee", 384, 256), "no-face"),
         (lambda: photograph("chelsea", 384, 256), astronaut, "face-lost"),
         (lambda: np.ascontiguousarray(np.roll(astronaut(), 150, axis=1)), astronaut, "face-lost"),
-        (lambda: photograph("chelsea", 9, 9), astronaut, "face-lost"),
+        (lambda: photograph("chelsea", 9, 9), lambda: photograph("chelsea", 9, 9), "no-face"),
+        (lambda: resized(astronaut(), 192, 128), astronaut, "size"),
     ],
-    ids=["no face to begin with", "no face left", "a face elsewhere", "tiny"],
+    ids=["no face to begin with", "no face left", "a face elsewhere", "tiny", "half the size"],
 )
 def test_no_face_is_a_status_and_a_lost_one_is_another(subject, reference, status) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Unmeasurable) as caught:

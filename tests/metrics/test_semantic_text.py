@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame, Pixels
@@ -16,7 +18,7 @@ from convergebench.metrics.semantic.text_kept import letters, missing, near, tex
 from convergebench.weights import find_weight
 from convergebench.weights.store import search
 from tests.metrics.pictures import box_blur, jpeg, noisy, photograph
-from tests.metrics.semantic_pictures import SIGNS, TEXTS, written
+from tests.metrics.semantic_pictures import FONTS, SIGNS, TEXTS, written
 
 PATH = Path(__file__).parents[1] / "golden" / "semantic.csv"
 ROWS = [row for row in csv.DictReader(PATH.read_text(encoding="utf-8").splitlines()) if row["metric"] == "text"]
@@ -101,14 +103,51 @@ def test_added_and_shifted_text_is_not_held_against_the_picture(reader: None) ->
 def test_pictures_without_text_have_no_value(reader: None) -> None:
     for name in ("chelsea", "coffee"):
         with pytest.raises(Unmeasurable) as caught:
-            value(written(), photograph(name))
+            value(photograph(name), photograph(name))
         assert caught.value.status == "no-text"
     with pytest.raises(Unmeasurable):
-        value(written(), photograph("chelsea", 9, 7))
+        value(photograph("chelsea", 9, 7), photograph("chelsea", 9, 7))
 
 
-def test_text_is_found_in_a_picture_of_another_size(reader: None) -> None:
-    assert value(np.ascontiguousarray(written()[:-3, :-5]), written()) == 1
+def test_a_picture_of_another_size_is_refused_since_places_would_not_meet() -> None:
+    with pytest.raises(Unmeasurable, match="480×480 vs 240×240") as caught:
+        value(written(), np.ascontiguousarray(written()[::2, ::2]))
+    assert caught.value.status == "size"
+
+
+def strip() -> Pixels:
+    """One line, seventy times as long as high."""
+    words = Image.new("RGB", (2100, 30), (255, 255, 255))
+    font = ImageFont.truetype(str(FONTS / "DejaVuSans.ttf"), 20)
+    ImageDraw.Draw(words).text((700, 3), "the quick brown fox jumps over 13 lazy dogs", font=font, fill=(0, 0, 0))
+    return np.array(words)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_strip_is_read_at_a_size_that_fits_into_memory(
+    reader: None, monkeypatch: pytest.MonkeyPatch, turned: bool
+) -> None:
+    from convergebench.metrics.semantic import _ocr
+
+    seen: list[tuple[int, ...]] = []
+    session = _ocr._session
+
+    def watched(path: Path) -> Any:
+        class Watched:
+            get_modelmeta = session(path).get_modelmeta
+
+            def run(self, names: None, given: dict[str, Any]) -> Any:
+                seen.append(given["x"].shape)
+                return session(path).run(names, given)
+
+        return Watched()
+
+    monkeypatch.setattr(_ocr, "_session", watched)
+    (found,) = lines(Frame(np.ascontiguousarray(np.rot90(strip(), -1)) if turned else strip()))
+    assert letters(found.text) == "thequickbrownfoxjumpsover13lazydogs"
+    assert max(seen[0]) < 3000
+    assert min(found.box) >= 0
+    assert (found.corners.max(axis=0) < ((30, 2100) if turned else (2100, 30))).all()
 
 
 def test_readings_repeat(reader: None) -> None:

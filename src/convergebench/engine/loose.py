@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,18 +136,21 @@ def _tasks(
     align_mode: AlignMode,
     place: Place,
 ) -> Iterator[Task]:
-    """Lots of images that share a reference, so that the work on it is done once per lot."""
-    for reference, group in groupby(images, key=references.get):
-        members = list(group)
-        for start in range(0, len(members), PER_TASK):
-            lot = members[start : start + PER_TASK]
-            names = {path: _identity(path) for path in (*lot, *([reference] if reference else []))}
-            beside = names[reference] if reference else None
-            rows = tuple(
-                Comparison(str(path), "return", names[path], beside, None, None, "", "", "", metrics) for path in lot
-            )
-            files = {name: str(path.resolve()) for path, name in names.items()}
-            yield Task("", align_mode, beside, rows, files, place)
+    """Lots of images; where all share one reference the worker keeps it, so that the work on it is done once."""
+    only = set(references.values())
+    shared = _identity(next(iter(only))) if len(only) == 1 else None
+    for start in range(0, len(images), PER_TASK):
+        lot = images[start : start + PER_TASK]
+        beside = {path: references[path] for path in lot if path in references}
+        names = {path: _identity(path) for path in (*lot, *beside.values())}
+        rows = tuple(_comparison(path, names, beside.get(path), metrics) for path in lot)
+        files = {name: str(path.resolve()) for path, name in names.items()}
+        yield Task("", align_mode, shared, rows, files, place)
+
+
+def _comparison(path: Path, names: Mapping[Path, str], reference: Path | None, metrics: tuple[str, ...]) -> Comparison:
+    beside = names[reference] if reference is not None else None
+    return Comparison(str(path), "return", names[path], beside, None, None, "", "", "", metrics)
 
 
 def _identity(path: Path) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from threading import RLock
 from typing import Any
 
 from convergebench.errors import Prerequisite
 from convergebench.metrics.place import Place
+
+_one_at_a_time = RLock()  # the precision is the process's, and a thread that is done would take it from the others
 
 
 def torch_for(extra: str = "learned") -> Any:
@@ -30,7 +33,7 @@ def exact() -> Iterator[None]:
     """No gradients, and float32 that means float32: a shorter form allowed elsewhere (TF32) comes back afterwards."""
     torch = torch_for()
     backends: Any = torch.backends
-    with ExitStack() as stack:
+    with _one_at_a_time, ExitStack() as stack:
         for backend in (backends.cudnn.conv, backends.cuda.matmul, backends.mkldnn.conv, backends.mkldnn.matmul):
             stack.callback(setattr, backend, "fp32_precision", backend.fp32_precision)
             backend.fp32_precision = "ieee"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Literal, NamedTuple, get_args
 
 from convergebench.errors import Prerequisite, StudyError
@@ -27,27 +26,29 @@ class Place(NamedTuple):
 
 PROCESSOR = Place()
 
-_place: ContextVar[Place] = ContextVar("place", default=PROCESSOR)
+_chosen = PROCESSOR
 
 
 def here() -> Place:
-    """The choice in force."""
-    return _place.get()
+    """The choice in force, in every thread."""
+    return _chosen
 
 
 def move(place: Place) -> None:
     """Make this the choice from now on (in a worker process, say)."""
-    _place.set(place)
+    global _chosen
+    _chosen = place
 
 
 @contextmanager
 def place(chosen: Place) -> Iterator[None]:
     """Make this the choice for a while."""
-    before = _place.set(chosen)
+    before = here()
+    move(chosen)
     try:
         yield
     finally:
-        _place.reset(before)
+        move(before)
 
 
 def choose(device: str = "auto", precision: str = "float32") -> Place:

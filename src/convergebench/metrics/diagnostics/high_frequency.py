@@ -6,7 +6,7 @@ does not count), Fourier transformed; energy at radii above 0.25 cycles per pixe
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -61,7 +61,7 @@ def _fast(length: int) -> int:
     return length
 
 
-@cache
+@lru_cache(maxsize=4)  # as large as an image each, and sizes may be many
 def _masks(width: int, height: int) -> tuple[Plane, Plane, Plane]:
     window = cv2.createHanningWindow((width, height), cv2.CV_32F)
     x, y = np.fft.rfftfreq(width)[None, :], np.fft.fftfreq(height)[:, None]

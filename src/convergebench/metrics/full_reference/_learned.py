@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._pair import pair
 from convergebench.metrics._torch import exact, torch_for
 from convergebench.metrics.base import Item
-from convergebench.metrics.full_reference._pair import pair
 from convergebench.metrics.place import here
 
 

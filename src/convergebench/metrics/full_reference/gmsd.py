@@ -1,7 +1,9 @@
 """Gradient magnitude similarity deviation: how unevenly the edges of an image are kept.
 
 Xue, Zhang, Mou, Bovik: Gradient magnitude similarity deviation (2014). Luma, averaged over 2×2 pixels; Prewitt
-gradients with zeros outside; the value is the standard deviation of the similarity of gradient magnitudes.
+gradients with zeros outside; the value is the standard deviation of the similarity of gradient magnitudes. From 0 for
+equal images to 0.5 at the very most, lower is better. Own code, no weights. Traps: it sees how unevenly edges suffer,
+so damage that is the same everywhere counts for little; it knows luma alone, and no change of colour or brightness.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ import cv2
 import numpy as np
 
 from convergebench.images.frame import Frame, Plane
+from convergebench.metrics._pair import pair
 from convergebench.metrics._planes import halved, luma, pyramid, to_luma
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.full_reference._pair import pair
 
 STABILITY = 170.0
 """The paper's constant, on the 0…255 scale."""
@@ -41,7 +43,8 @@ def gmsd(item: Item) -> float:
     total = np.add(x, y)
     np.add(total, np.float32(STABILITY), out=total)
     np.divide(similarity, total, out=similarity)
-    _, deviation = cv2.meanStdDev(similarity)
+    # what is missing to 1 deviates as much, and for equal images it is exactly 0
+    _, deviation = cv2.meanStdDev(np.subtract(np.float32(1), similarity, out=similarity))
     return float(deviation[0, 0])
 
 

@@ -1,11 +1,17 @@
-"""Peak signal-to-noise ratio: 10·log₁₀(255² / MSE) over R, G and B of 8-bit images."""
+"""Peak signal-to-noise ratio: 10·log₁₀(255² / MSE) over R, G and B of 8-bit images.
+
+In decibels, from 0 (black against white) upwards, higher is better; equal images have infinity, so a mean over images
+that holds one is infinite too. Own code, no weights. Traps: it knows nothing of what people see. On four photographs a
+shift by a pixel each way (22 to 27 dB) and 15 levels of brightness (25 dB) cost more than a blur of σ 1.5 (27 to 31
+dB). Some libraries take luma alone, which gives other numbers.
+"""
 
 from __future__ import annotations
 
 from math import inf, log10
 
+from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.full_reference._pair import pair
 from convergebench.metrics.full_reference._squares import mean_squared_error
 
 

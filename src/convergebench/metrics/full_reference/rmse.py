@@ -1,11 +1,15 @@
-"""Root of the mean squared difference, the distance of the contraction reading: a true metric on pixels."""
+"""Root of the mean squared difference, the distance of the contraction reading: a true metric on pixels.
+
+Over R, G and B, from 0 for equal images to 1 for black against white, lower is better. Own code, no weights. Its traps
+are those of `psnr`, of which it is another form.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.full_reference._pair import pair
 from convergebench.metrics.full_reference._squares import mean_squared_error
 
 

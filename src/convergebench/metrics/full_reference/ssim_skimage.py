@@ -1,7 +1,8 @@
 """SSIM as scikit-image computes it by default, for numbers that were published with it.
 
 Uniform 7×7 window, sample covariance, data range 255, mean over channels of the mean over the cropped area. Sums of
-bytes and of their squares over 49 pixels are whole numbers that float32 holds exactly; the rest is float64.
+bytes and of their squares over 49 pixels are whole numbers that float32 holds exactly; the rest is float64. From −1 to
+1, higher is better, 1 for equal images. Own code, no weights. Traps are those of `ssim`, on which scale it is not.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convergebench.images.frame import Frame
+from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.full_reference._pair import pair
 
 WINDOW = 7
 C1 = (0.01 * 255) ** 2
@@ -68,5 +69,5 @@ def _sum(x: Sums, y: Sums, xx: Sums, yy: Sums, xy: Sums) -> float:
     sample = 1 / (_COUNT * (_COUNT - 1))
     covariance = (_COUNT * xy.astype(np.float64) - products) * (2 * sample) + C2
     variance = (_COUNT * (xx.astype(np.float64) + yy) - squares) * sample + C2
-    luminance = (products * (2 / _COUNT**2) + C1) / (squares / _COUNT**2 + C1)
+    luminance = (2 * products / _COUNT**2 + C1) / (squares / _COUNT**2 + C1)
     return float((luminance * covariance / variance).sum())

@@ -8,11 +8,12 @@ ones; there is no upper end.
 
 This follows the authors' MATLAB release: luma of rgb2gray rounded to 8 bits, the image cut at the right and bottom to
 whole blocks, edges repeated outwards, neighbours that wrap around inside a block, antialiased bicubic halving, all
-blocks of the judged image (only the model was made from the sharpest ones), a shape of 0.2 and no further numbers for
-a block without texture. One thing is ours: even areas are exactly zero and belong to neither side of a distribution,
-where the release lets rounding errors decide. On TID2013's five calibration images this value is 0.008,
-0.0001, 0.0012, 0.018 and 0.031 away from MATLAB's, pyiqa's 0.1, 0.0001, 0.0013, 0.009 and 0.44. MATLAB's built-in
-`niqe` has another model and gives other numbers.
+blocks of the judged image (only the model was made from the sharpest ones), a shape of 0.2 and no further numbers for a
+block without texture. One thing is ours: even areas are exactly zero and belong to neither side of a distribution,
+where the release lets rounding errors decide. On TID2013's five calibration images this value is 0.008, 0.0001, 0.0012,
+0.018 and 0.031 away from MATLAB's, pyiqa's 0.1, 0.0001, 0.0013, 0.009 and 0.44. On ten photographs as JPEG of quality
+20, which is full of even areas, it is up to 0.9 away from pyiqa's. MATLAB's built-in `niqe` has another model and gives
+other numbers.
 
 Traps: it rewards what looks like a photograph, so fine noise on a smooth image can lower it, and drawings score badly.
 Blocks make it depend on size and crop. It needs two blocks with texture, so at least 96×192 pixels; a Gaussian fitted

@@ -10,8 +10,9 @@ from 0 (best) to 100 (worst). No weights.
 This follows MATLAB's `piqe`: luma of rgb2gray rounded to 8 bits, sides mirrored up to a multiple of 16, edges repeated
 outwards, deviations of samples (n − 1), and, when the surround of a block is taken, its columns 8 and 10 left out where
 8 and 9 are meant (the original deletes them one after the other). On sizes that are multiples of 16 pyiqa and pypiqe
-agree with it; on others pyiqa mirrors by the remainder instead of what is missing and leaves part of the image out.
-TID2013's five calibration images give MATLAB's values to two decimals.
+agree with it, except where stretching ends in a half, which they round to even and MATLAB up: some images whose
+brightest value is not 255 are up to 0.8 away. On other sizes pyiqa mirrors by the remainder instead of what is missing
+and leaves part of the image out. TID2013's five calibration images give MATLAB's values to two decimals.
 
 Traps: an image without any busy block, a strong blur say, is 100 by definition. An image that is one even grey has no
 value. Thresholds make the value jump by 100/(blocks + 1) when one block changes sides. It needs 16 pixels a side.

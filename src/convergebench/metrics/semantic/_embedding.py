@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,16 @@ SMALLEST = 16
 """Shorter side, in pixels, under which there is nothing to recognise: the networks would see enlarged blur."""
 
 
-def similarities(items: Sequence[Item], key: str, embed: Embed) -> list[float | Unmeasurable]:
+def similarities(
+    items: Sequence[Item], key: str, embed: Embed, *, slenderest: float = inf
+) -> list[float | Unmeasurable]:
     """Cosine of subject and reference per item; `embed` is asked once for the images that are still unknown."""
-    complete = [item for item in items if problem(item) is None]
+    problems = [problem(item) or _too_slender(item, slenderest) for item in items]
+    complete = [item for item, missing in zip(items, problems, strict=True) if missing is None]
     references = [item.reference for item in complete if item.reference is not None]
     vectors = embedded([*references, *(item.subject for item in complete)], key, embed)
     values: list[float | Unmeasurable] = []
-    for item in items:
-        missing = problem(item)
+    for item, missing in zip(items, problems, strict=True):
         if missing is not None or item.reference is None:
             values.append(missing or Unmeasurable("no-reference"))
         else:
@@ -40,6 +43,13 @@ def problem(item: Item) -> Unmeasurable | None:
     if item.reference is None:
         return Unmeasurable("no-reference", "there is no image to compare with")
     return next(filter(None, (too_small(frame) for frame in (item.subject, item.reference))), None)
+
+
+def _too_slender(item: Item, slenderest: float) -> Unmeasurable | None:
+    for width, height in (frame.size for frame in (item.subject, item.reference) if frame is not None):
+        if max(width, height) > slenderest * min(width, height):
+            return Unmeasurable("too-slender", f"{width}×{height} is over {slenderest} times as long as wide")
+    return None
 
 
 def too_small(frame: Frame) -> Unmeasurable | None:

@@ -29,6 +29,8 @@ LONGEST, SHORTEST, MULTIPLE = 2000, 736, 32
 """Limits of the sides the detector sees, and what they are multiples of."""
 INK, SURE = 0.3, 0.5
 """Probability from which a pixel counts as text, and mean from which a patch or a line does."""
+SLENDER = 8
+"""Sides whose ratio is above this are set on black of half the ratio: else a strip is enlarged beyond all memory."""
 GROWTH = 1.6
 """The detector marks shrunken lines; they are grown by this share of area over perimeter."""
 THINNEST = 3
@@ -85,6 +87,8 @@ def _as_trained(frame: Frame) -> Pixels:
 
 def _detected(pixels: Pixels, folder: Path) -> list[Corners]:
     """Corners of every patch of text, clockwise from the upper left."""
+    whole = pixels.shape[1::-1]
+    pixels, margins = _widened(pixels)
     height, width = pixels.shape[:2]
     scale = min(1.0, LONGEST / max(height, width))
     scale *= max(1.0, SHORTEST / (scale * min(height, width)))
@@ -102,11 +106,21 @@ def _detected(pixels: Pixels, folder: Path) -> list[Corners]:
         if min(across, down) < THINNEST or _mean_inside(probability, patch) < SURE:
             continue
         margin = 2 * GROWTH * across * down / (2 * (across + down))
-        grown = cv2.boxPoints((centre, (across + margin, down + margin), angle)) * back
-        corners = _clockwise(np.clip(np.rint(grown), 0, (width - 1, height - 1)).astype(np.float32))
+        grown = cv2.boxPoints((centre, (across + margin, down + margin), angle)) * back - margins
+        corners = _clockwise(np.clip(np.rint(grown), 0, np.subtract(whole, 1)).astype(np.float32))
         if min(_sides(corners)) > THINNEST:
             found.append(corners)
     return found
+
+
+def _widened(pixels: Pixels) -> tuple[Pixels, tuple[int, int]]:
+    """A strip in the middle of something less slender, and how far right and down it went; other images as they are."""
+    height, width = pixels.shape[:2]
+    if max(height, width) <= SLENDER * min(height, width):
+        return pixels, (0, 0)
+    beside, above = (max(0, max(height, width) * 2 // SLENDER - side) // 2 for side in (width, height))
+    widened = cv2.copyMakeBorder(pixels, above, above, beside, beside, cv2.BORDER_CONSTANT, value=(0, 0, 0))
+    return np.asarray(widened, np.uint8), (beside, above)
 
 
 def _mean_inside(probability: NDArray[np.float32], corners: NDArray[Any]) -> float:

@@ -9,11 +9,12 @@ On eight photographs (smallest to largest value): JPEG of quality 15 0.97–1.00
 0.93–1.00, mirror image 0.91–1.00, the two halves swapped 0.93–0.99, a ball put in 0.92–0.98, a tint of 20 levels
 0.91–0.97; the middle painted over 0.60–0.89; pairs of different photographs −0.08 to 0.48, half of them under 0.18. So
 0.95 is about one thing more or less in the picture, and 0.75 is when the middle is gone. It forgives fine damage and
-hardly minds where things are. What it minds more than people do is tone: half the contrast comes out at 0.30–0.90,
-half the brightness at 0.59–0.96, grey at 0.42–0.99. An editor that fades pictures looks worse here than it is.
-Over 27 rounds of a real editor with published CLIP ViT-L/14 similarities the rank correlation with them is 0.67.
-The shorter side is brought to 350 pixels without a low-pass filter, as in the authors' package, so pictures far larger
-than that are seen with aliasing. Code and weights (package imgsim 0.1.2): MIT; the network here is our own code.
+hardly minds where things are. What it minds more than people do is tone: half the contrast comes out at 0.30–0.90, half
+the brightness at 0.59–0.96, grey at 0.42–0.99. An editor that fades pictures looks worse here than it is. Over 27
+rounds of a real editor with published CLIP ViT-L/14 similarities the rank correlation with them is 0.67. The shorter
+side is brought to 350 pixels without a low-pass filter, as in the authors' package, so pictures far larger than that
+are seen with aliasing; images over 16 times as long as wide are refused (`too-slender`). Code and weights (package
+imgsim 0.1.2): MIT; the network here is our own code.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from convergebench.weights.loading import torch_state
 
 SIDE = 350
 """Shorter side of what the network sees, part of its definition."""
+SLENDER = 16
+"""Longer side over shorter above which an image is refused: enlarged by its shorter side it would fill the memory."""
 MEAN = np.array((0.485, 0.456, 0.406))
 SPREAD = np.array((0.229, 0.224, 0.225))
 
@@ -61,7 +64,7 @@ SPREAD = np.array((0.229, 0.224, 0.225))
 )
 def augnet(items: Sequence[Item]) -> list[float | Unmeasurable]:
     """Cosine of two AugNet embeddings (ResNet-50, trained without labels); a stand-in, not CLIP."""
-    return similarities(items, "augnet", _embed)
+    return similarities(items, "augnet", _embed, slenderest=SLENDER)
 
 
 def _embed(frames: Sequence[Frame]) -> list[Vector]:

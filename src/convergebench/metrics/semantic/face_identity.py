@@ -9,11 +9,12 @@ with less than 0.6 between them for one person (99.4 % right on Labeled Faces in
 pixels a blur of σ 2 gives 0.37, with one of 216 pixels 0.17.
 
 A reference without a face has no value (`no-face`). A subject without a face where the reference has one has none
-either (`face-lost`): that is worse than any distance, so count it beside the mean. Faces from 40 pixels, upright and
-seen from the front, are found; masks, profiles and drawings mostly are not. The network serves some groups of people
-better than others, so distances of different people are not to be compared, only rounds of one. Code: dlib, Boost
-licence. Weights: CC0; the landmarks are the five-point ones, since those with 68 points come from data with a
-noncommercial licence.
+either (`face-lost`): that is worse than any distance, so count it beside the mean. Images of different sizes have none
+(`size`), since places would not meet. Of several faces in the reference only the surest one counts. Faces from 40
+pixels, upright and seen from the front, are found; masks, profiles and drawings mostly are not. The network serves some
+groups of people better than others, so distances of different people are not to be compared, only rounds of one. Code:
+dlib, Boost licence. Weights: CC0; the landmarks are the five-point ones, since those with 68 points come from data with
+a noncommercial licence.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from convergebench.errors import Prerequisite, Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.weights import locate
 
@@ -68,13 +70,12 @@ class Face(NamedTuple):
 )
 def face_identity(item: Item) -> float:
     """Distance of two faces in dlib's 128 numbers; over 0.6 it is taken for another person."""
-    if item.reference is None:
-        raise Unmeasurable("no-reference", "there is no image to compare with")
-    known = faces(item.reference)
+    subject, reference = pair(item)
+    known = faces(reference)
     if not known:
         raise Unmeasurable("no-face", "no face was found in the reference")
     wanted = max(known, key=lambda face: face.score)
-    found = max(faces(item.subject), key=lambda face: overlap(face, wanted), default=None)
+    found = max(faces(subject), key=lambda face: overlap(face, wanted), default=None)
     if found is None or overlap(found, wanted) < OVERLAP:
         raise Unmeasurable("face-lost", "no face was found where the reference has one")
     return float(np.linalg.norm(found.vector - wanted.vector))

@@ -9,12 +9,13 @@ Text that was added is not held against the subject. A reference with fewer than
 subject without any text has 0.
 
 The reader knows Latin letters without accents, digits and Chinese; other scripts come out as whatever looks alike, in
-both images alike, so that their loss is seen, if less exactly. Text upside down is not read. Small letters are read
-badly already in the reference, and what is read badly is easily read otherwise. On eight pictures with print of 12 to
-40 pixels, JPEG of quality 40 or 15 keeps 0.92 to 1 and blur of σ 2 0.95 to 1; blur of σ 4 keeps nothing of print of 16
+both images alike, so that their loss is seen, if less exactly. Text upside down or running upwards is not read, or read
+as nonsense. Images of different sizes are refused (`size`), since places would not meet. Small letters are read badly
+already in the reference, and what is read badly is easily read otherwise. On eight pictures with print of 12 to 40
+pixels, JPEG of quality 40 or 15 keeps 0.92 to 1 and blur of σ 2 0.95 to 1; blur of σ 4 keeps nothing of print of 16
 pixels and less, and 0.52 to 0.98 of larger print. Below 0.9 (`noticeable`) text is going; 0.5 (`half`) is half the
-letters. Paper: Du et al., PP-OCR (2020). Code: ours; it reads what the package rapidocr reads, spaces aside. Weights:
-Apache-2.0.
+letters. Paper: Du et al., PP-OCR (2020). Code: ours; it reads what the package rapidocr reads, spaces and lines upside
+down aside. Weights: Apache-2.0.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 import unicodedata
 
 from convergebench.errors import Unmeasurable
+from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.semantic._ocr import WEIGHTS, Line, lines, read_at
 
@@ -45,18 +47,15 @@ FEWEST = 3
 )
 def text_kept(item: Item) -> float:
     """Share of the reference's letters that can still be read at their place in the subject."""
-    if item.reference is None:
-        raise Unmeasurable("no-reference", "there is no image to compare with")
-    wanted = [(line, letters(line.text)) for line in lines(item.reference)]
+    subject, reference = pair(item)
+    wanted = [(line, letters(line.text)) for line in lines(reference)]
     total = sum(len(word) for _, word in wanted)
     if total < FEWEST:
         raise Unmeasurable("no-text", "no text was found in the reference")
-    lost = [len(word) for _, word in wanted]
-    if item.subject.size == item.reference.size:
-        again = read_at(item.subject, [line.corners for line, _ in wanted])
-        lost = [missing(word, letters(text)) for (_, word), text in zip(wanted, again, strict=True)]
+    again = read_at(subject, [line.corners for line, _ in wanted])
+    lost = [missing(word, letters(text)) for (_, word), text in zip(wanted, again, strict=True)]
     if any(lost):
-        found = lines(item.subject)
+        found = lines(subject)
         around = ["".join(letters(other.text) for other in near(line, found)) for line, _ in wanted]
         lost = [min(n, missing(word, text)) for n, (_, word), text in zip(lost, wanted, around, strict=True)]
     return 1 - sum(lost) / total

@@ -1,4 +1,4 @@
-"""The two images of a full-reference metric, checked."""
+"""The two images of a metric that compares them place by place, checked."""
 
 from __future__ import annotations
 

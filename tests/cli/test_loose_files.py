@@ -6,7 +6,9 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from convergebench.cli.main import app
@@ -82,6 +84,20 @@ def test_a_file_that_is_no_image_is_a_row_with_a_status(folder: Path) -> None:
     text = cbench(folder, "-m", "psnr", "-r", folder / "clean.png", "--workers", "1")
     broken = next(row for row in csv.DictReader(text.splitlines()) if row["path"].endswith("broken.png"))
     assert (broken["value"], broken["status"]) == ("", "unreadable")
+
+
+def test_transparency_is_refused_and_never_filled_in_quietly(folder: Path) -> None:
+    picture = np.dstack([photograph("astronaut", 96, 80), np.full((80, 96), 255, np.uint8)])
+    Image.fromarray(picture).save(folder / "opaque.png")
+    picture[10:20, 10:20, 3] = 0
+    Image.fromarray(picture).save(folder / "glass.png")
+    rows = {
+        Path(row["path"]).stem: row
+        for row in csv.DictReader(cbench(folder, "-m", "psnr", "-r", folder / "clean.png").splitlines())
+    }
+    assert rows["opaque"]["value"] == "inf"
+    assert (rows["glass"]["value"], rows["glass"]["status"]) == ("", "unreadable")
+    assert "save it without transparency" in rows["glass"]["detail"]
 
 
 def test_sizes_that_differ_are_never_fixed_quietly(folder: Path) -> None:

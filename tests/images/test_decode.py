@@ -131,7 +131,7 @@ def test_an_opaque_alpha_channel_is_dropped() -> None:
 
 
 def test_transparency_is_refused_and_says_what_to_do() -> None:
-    with pytest.raises(StudyError, match=r'logo has transparent pixels.*alpha = "white" or "black"'):
+    with pytest.raises(StudyError, match=r"logo has transparent pixels.*save it without transparency"):
         decode(with_alpha(254), what="logo")
 
 

@@ -56,6 +56,9 @@ class Task:
     comparisons: tuple[Comparison, ...]
     files: Mapping[str, str]
     place: Place = PROCESSOR
+    loose: bool = False
+    """Files that belong to no run: one that cannot be read is a row among others, and transparency is refused. What an
+    editor returned is looked at on white."""
 
 
 Value = tuple[str, str, Reading]
@@ -70,22 +73,24 @@ class _Shelf:
         self._frames: OrderedDict[str, Frame] = OrderedDict()
         self._pixels: OrderedDict[str, Any] = OrderedDict()
 
-    def frame(self, root: Path, identity: str, file: str, *, source: bool) -> Frame:
+    def frame(self, task: Task, identity: str) -> Frame:
         if self._source is not None and self._source.id == identity:
             return self._source
-        if source:
-            self._source = Frame(self._decoded(root, identity, file), identity)
+        if identity == task.source:
+            self._source = Frame(self._decoded(task, identity), identity)
             return self._source
         if identity not in self._frames:
-            self._frames[identity] = Frame(self._decoded(root, identity, file), identity)
+            self._frames[identity] = Frame(self._decoded(task, identity), identity)
         self._frames.move_to_end(identity)
         while len(self._frames) > KEPT_FRAMES:
             self._frames.popitem(last=False)
         return self._frames[identity]
 
-    def _decoded(self, root: Path, identity: str, file: str) -> Any:
+    def _decoded(self, task: Task, identity: str) -> Any:
         if identity not in self._pixels:
-            self._pixels[identity] = decode((root / file).read_bytes(), what=file, alpha="white").pixels
+            file = task.files[identity]
+            data = (Path(task.root) / file).read_bytes()
+            self._pixels[identity] = decode(data, what=file, alpha="refuse" if task.loose else "white").pixels
         self._pixels.move_to_end(identity)
         while len(self._pixels) > KEPT_PIXELS:
             self._pixels.popitem(last=False)
@@ -116,7 +121,6 @@ class _Chain:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._root = Path(task.root)
         self._readings: dict[tuple[object, ...], Reading] = {}
         self._waiting: dict[str, list[tuple[tuple[object, ...], Item]]] = {}
 
@@ -158,9 +162,7 @@ class _Chain:
         return (name, self._task.place, mode, comparison.subject, *pair, *words)
 
     def _frame(self, identity: str | None) -> Frame | None:
-        if identity is None:
-            return None
-        return _shelf.frame(self._root, identity, self._task.files[identity], source=identity == self._task.source)
+        return None if identity is None else _shelf.frame(self._task, identity)
 
     def _measure(self, comparison: Comparison, names: Sequence[str]) -> None:
         try:
@@ -168,12 +170,12 @@ class _Chain:
             subject = self._frame(comparison.subject)
             via = self._frame(comparison.via)
         except OSError as error:
-            if not self._task.root:  # one of many loose files
+            if self._task.loose:
                 self._unreadable(comparison, names, f"cannot read {error.filename}: {error.strerror}")
                 return
             # in a run it is the disk's trouble, not the image's: no value is written down for it
             raise StudyError(
-                f"cannot read {error.filename}: {error.strerror}; cbench verify {self._root} says more"
+                f"cannot read {error.filename}: {error.strerror}; cbench verify {self._task.root} says more"
             ) from error
         except StudyError as error:
             self._unreadable(comparison, names, str(error))

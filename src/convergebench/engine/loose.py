@@ -145,7 +145,7 @@ def _tasks(
         names = {path: _identity(path) for path in (*lot, *beside.values())}
         rows = tuple(_comparison(path, names, beside.get(path), metrics) for path in lot)
         files = {name: str(path.resolve()) for path, name in names.items()}
-        yield Task("", align_mode, shared, rows, files, place)
+        yield Task("", align_mode, shared, rows, files, place, loose=True)
 
 
 def _comparison(path: Path, names: Mapping[Path, str], reference: Path | None, metrics: tuple[str, ...]) -> Comparison:

@@ -70,8 +70,8 @@ def decode(data: bytes, *, what: str = "image", max_pixels: int = MAX_PIXELS, al
             upright = _upright(pixels, _orientation(image))
         except _Transparent as error:
             raise StudyError(
-                f"{what} has transparent pixels, which have no colour to compare; "
-                'save it without transparency, or choose what lies behind it: alpha = "white" or "black"'
+                f"{what} has transparent pixels, which have no colour to compare; save it without transparency "
+                '(in Python: decode(…, alpha="white") says what lies behind them)'
             ) from error
         except _Unsupported as error:
             raise StudyError(f"{what} {error}; save it as 8 or 16 bit PNG") from error

@@ -58,12 +58,13 @@ def write_and_print(run: Path) -> None:
 
 def write_measurements(run: Path, metrics: list[str]) -> tuple[Path, dict[str, int]]:
     """The tables alone; where the measurements are, and how many of these metrics lack a value for which reason."""
+    from convergebench.metrics import load_metric
     from convergebench.report.assemble import assemble
     from convergebench.report.tables import write_tables
 
     given = assemble(run)
     write_tables(given, run / "tables")
-    rows = given.measurements
-    missing = rows.filter(rows["metric"].is_in(metrics) & (rows["status"] != "ok"))
+    rows, names = given.measurements, [load_metric(name).facts.name for name in metrics]
+    missing = rows.filter(rows["metric"].is_in(names) & (rows["status"] != "ok"))
     reasons = missing.group_by("status").len().sort("status")
     return run / "tables" / "measurements.parquet", dict(reasons.iter_rows())

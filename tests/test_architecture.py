@@ -13,19 +13,20 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "convergebench"
 
-GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders"}
+GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders", "keys", "reasoning"}
 """What every room may use."""
 
 MAY_USE: dict[str, set[str]] = {
     "images": set(),
     "weights": set(),
+    "wire": set(),
     "rubrics": set(),
     "metrics": {"images", "weights", "rubrics"},
     "edits": set(),
-    "editors": {"images", "edits", "weights"},
+    "editors": {"images", "edits", "weights", "metrics", "wire"},
     "studies": {"edits", "roles"},
     "store": set(),
-    "roles": {"images", "metrics", "rubrics"},
+    "roles": {"images", "metrics", "rubrics", "wire"},
     "engine": {"images", "weights", "metrics", "edits", "editors", "studies", "store", "roles", "rubrics"},
     "analysis": {"metrics", "images"},
     "report": {"analysis", "store", "metrics", "images"},

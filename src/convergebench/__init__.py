@@ -12,6 +12,7 @@ from convergebench.errors import (
     Refused,
     StudyError,
     Transient,
+    Unavailable,
     Unmeasurable,
 )
 from convergebench.types import (
@@ -31,6 +32,7 @@ from convergebench.types import (
     State,
     Steps,
     Study,
+    Turn,
 )
 
 __all__ = [
@@ -57,5 +59,7 @@ __all__ = [
     "Study",
     "StudyError",
     "Transient",
+    "Turn",
+    "Unavailable",
     "Unmeasurable",
 ]

@@ -5,7 +5,8 @@
     │   ├── Transient         try again: rate limit, time-out, 5xx (retried, bounded, honours Retry-After)
     │   ├── BadReply          the provider answered, but not with a usable image (retried, bounded)
     │   ├── Refused           the model or its filter said no: an outcome, never retried
-    │   └── Exhausted         nothing more to give (a recording ends): censors the chain
+    │   ├── Exhausted         nothing more to give (a recording ends): censors the chain
+    │   └── Unavailable       this editor cannot go on (key refused, credit spent, model gone); the others can
     ├── Prerequisite          something is missing: says what, and what to type
     ├── StudyError            the study file, a flag or the input is wrong: says what to change
     │   ├── ChangedMeaning    the run exists and this would change what its numbers mean
@@ -56,6 +57,10 @@ class Refused(EditorError):
 
 class Exhausted(EditorError):
     """A recorded chain ends here."""
+
+
+class Unavailable(EditorError):
+    """No further call of this editor can go well: its key is refused, its credit is spent, its model is gone."""
 
 
 class Prerequisite(ConvergeBenchError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Kind = Literal["face", "object", "scene"]
@@ -108,23 +108,42 @@ class Settings:
     """Everything beside the words that could change an editor's answer. None means: not sent."""
 
     seed: int | None = None
+    """None: editors that take a seed get one anyway, drawn from the step's key; the others get none."""
     seed_policy: Literal["per-step", "fixed"] = "per-step"
     temperature: float | None = None
     resolution: str | None = None
+    """`1K`, `2K`, `4K`."""
     session: Literal["fresh", "single"] = "fresh"
+    """`single`: every call carries all earlier turns of its chain."""
+    aspect: str | None = None
+    """Width to height, such as `16:9`."""
+    reasoning: bool = False
+    """Ask for a summary of what the model thought."""
+    interleaved: tuple[str, ...] = ()
+    """Resolutions that take turns, step by step."""
+
+    def at(self, step: int) -> Settings:
+        """As they are for the step of this number, counted from 1."""
+        if not self.interleaved:
+            return self
+        return replace(self, resolution=self.interleaved[(step - 1) % len(self.interleaved)], interleaved=())
 
     def as_key(self) -> dict[str, object]:
         """What enters a step's key."""
+        later = {
+            "aspect": self.aspect,
+            "reasoning": self.reasoning or None,
+            "interleaved": list(self.interleaved) or None,
+        }
         return {
-            "seed": self.seed,
+            "seed": self.seed or 0,
             "seed_policy": self.seed_policy,
             "temperature": self.temperature,
             "resolution": self.resolution,
             "session": self.session,
+            # came later: left out where unset, so that keys of older runs stay what they are
+            **{name: value for name, value in later.items() if value is not None},
         }
-
-
-# --- the three words a study yields -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +191,6 @@ Word = Edit | Ask | Compare
 Steps = Generator[Word, Any, None]
 
 
-# --- the seam to the outside: editors ----------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How hard an editor may be driven."""
@@ -183,6 +199,10 @@ class Limits:
     per_minute: float | None = None
     seconds: float = 600.0
     """A call without an answer for so long is given up and tried again, like any transient error."""
+    account: str = ""
+    """Whose patience is tried: editors of one account (one key) pause together when its provider says so."""
+    together: int | None = None
+    """Most calls in flight over all editors of the account; None = each editor's own number is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,21 +212,41 @@ class Capabilities:
     seed: bool = False
     temperature: bool = False
     resolutions: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
     sessions: bool = False
     reasoning: bool = False
-    dollars_per_call: float = 0.0
+    sides: tuple[int, int] | None = None
+    """The shortest and the longest side, in pixels, of images it takes; None = any."""
+    dollars_per_call: float | None = 0.0
+    """What a call costs at most; None = nobody knows."""
+    dollars_by_resolution: Mapping[str, float] = field(default_factory=dict)
+    """Where the price depends on the resolution."""
+    dollars_per_turn: float = 0.0
+    """What each earlier turn adds in a single session: its image and its words are sent again."""
     seconds_per_call: float = 1.0
     simulated: bool = False
     deterministic: bool = False
     """The same answer whatever the seed and the repeat."""
+    instructed: bool = True
+    """False: it does the same whatever the words say (an autoencoder, a restorer); a floor, not a rival."""
+
+    def dollars(self, settings: Settings, turns: int = 0) -> float | None:
+        """What a call with these settings costs at most, after so many earlier turns of a single session."""
+        once = self.dollars_by_resolution.get(settings.resolution or "", self.dollars_per_call)
+        return None if once is None else once + turns * self.dollars_per_turn * (settings.session == "single")
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier step of the same chain, for editors that keep a session."""
+    """One earlier step of the same chain, for editors that keep a session: what was sent, what came back."""
 
     instruction: str
     image: bytes
+    mime: str
+    answer: bytes
+    answer_mime: str
+    raw: str | None = None
+    """The reply without its images, as the editor gave it: ids and signatures that the next turn has to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +271,22 @@ class Edited:
     image: bytes
     mime: str
     model: str
+    """Who says to have answered: the resolved id."""
     dollars: float = 0.0
     reasoning: str | None = None
+    """The summary as it came; `convergebench.reasoning` splits it into its titled sections."""
     raw: str | None = None
+    """The reply, without image bytes."""
+    used: Mapping[str, Any] = field(default_factory=dict)
+    """What was really sent beside the words: seed, temperature, size, quality …"""
 
 
 @runtime_checkable
 class Editor(Protocol):
-    """Anything that edits. `fingerprint` is its identity: change it whenever its answers would change."""
+    """Anything that edits. `fingerprint` is its identity: change it whenever its answers would change.
+
+    It may also have `lacks()`, `notices()` and `close()`; `convergebench.editors.base.BaseEditor` has them all.
+    """
 
     name: str
     fingerprint: str
@@ -246,7 +294,7 @@ class Editor(Protocol):
     limits: Limits
 
     def edit(self, request: EditRequest) -> Awaitable[Edited]:
-        """Carry out one instruction, or raise Transient, BadReply, Refused or Exhausted."""
+        """Carry out one instruction, or raise Transient, BadReply, Refused, Exhausted or Unavailable."""
         ...
 
 

@@ -67,7 +67,7 @@ class CountingEditor:
             pixels = decode(request.image).pixels
             change = 1 if request.instruction == "add one" else -1
             image = encode_png((pixels.astype(int) + change).astype(np.uint8))
-            return Edited(image, "image/png", "counting", self.capabilities.dollars_per_call)
+            return Edited(image, "image/png", "counting", self.capabilities.dollars_per_call or 0.0)
         finally:
             self.in_flight -= 1
 

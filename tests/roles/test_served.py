@@ -18,10 +18,10 @@ from convergebench.errors import BadReply, EditorError, Prerequisite, Refused, S
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
 from convergebench.roles.base import Answered
-from convergebench.roles.chat import retry_after
 from convergebench.roles.served import ServedRole
 from convergebench.roles.tables import RoleTable
 from convergebench.rubrics.rubric import load_rubric, question
+from convergebench.wire.verdict import retry_after
 from tests.roles.server import MODEL, Said, error, forward_reply, message, serving
 
 BEFORE = encode_png(np.full((6, 8, 3), 40, np.uint8))
@@ -167,7 +167,7 @@ def test_a_busy_server_is_worth_another_try(status: int) -> None:
     with serving(error(status, "busy", Retry_After="7")) as server, pytest.raises(Transient) as caught:
         ask(server.table())
     assert caught.value.retry_after == 7.0
-    assert str(caught.value) == f"{server.base_url} answers {status}: busy"
+    assert str(caught.value) == f"{server.base_url}/chat/completions answers {status}: busy"
 
 
 def test_an_error_inside_a_reply_that_went_well_is_an_error() -> None:

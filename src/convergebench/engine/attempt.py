@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from convergebench.errors import BadReply, EditorError, Exhausted, Refused, Transient
+from convergebench.errors import BadReply, EditorError, Exhausted, Refused, Transient, Unavailable
 from convergebench.ids import canonical
 from convergebench.redaction import redact
 from convergebench.store.journal import Row
-from convergebench.types import Case, Edit, Turn
+from convergebench.types import Case, Edit, Edited
 
 OUTCOMES: dict[type[EditorError], str] = {
     Transient: "transient",
     BadReply: "bad-reply",
     Refused: "refused",
     Exhausted: "ended",
+    Unavailable: "unavailable",
+    EditorError: "error",
 }
+"""What each error is called in the table of attempts, the general one last."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """An earlier step of a chain in a single session; its images are read when a call needs them, and not before."""
+
+    step: str
+    instruction: str
+    image: str
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -26,7 +40,7 @@ class Place:
 
     case: Case
     position: int
-    history: tuple[Turn, ...] = ()
+    history: tuple[Past, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,8 @@ class Attempt:
     wanted: Wanted
     editor: str
     number: int
-    seed: int
+    seed: int | None
+    """None: this editor takes none."""
     started: str = field(default_factory=now)
     begun: float = field(default_factory=time.perf_counter)
 
@@ -61,7 +76,7 @@ class Attempt:
         """How the call went."""
         values = (
             self.wanted.key, self.number, self.editor, self.started, time.perf_counter() - self.begun, dollars,
-            outcome, redact(error), model, None if raw is None else redact(raw),
+            outcome, redact(error), None if model is None else redact(model), None if raw is None else redact(raw),
         )  # fmt: skip
         return ("attempts", values)
 
@@ -70,11 +85,14 @@ class Attempt:
         outcome = next(word for kind, word in OUTCOMES.items() if isinstance(error, kind))
         return self.row(outcome, str(error), error.dollars, raw=error.raw)
 
-    def step(self, status: str, *, image: str | None = None, detail: str = "", reasoning: str | None = None) -> Row:
+    def step(self, status: str, *, image: str | None = None, detail: str = "", edited: Edited | None = None) -> Row:
         """The answer to the step."""
+        reasoning = None if edited is None or edited.reasoning is None else redact(edited.reasoning)
+        used = None if edited is None else redact(json.dumps(dict(edited.used), ensure_ascii=False, default=str))
         edit = self.wanted.edit
         values = (
             self.wanted.key, edit.state.id, self.editor, edit.instruction, canonical(edit.settings.as_key()), self.seed,
             self.wanted.place.case.replicate, status, image, redact(detail), reasoning,
+            used,
         )  # fmt: skip
         return ("steps", values)

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 
-from convergebench.engine.attempt import Attempt, Place, Wanted
+from convergebench.engine.attempt import Attempt, Past, Place, Wanted
 from convergebench.engine.budget import Budget
+from convergebench.engine.gate import Patience
 from convergebench.engine.line import Line, StepFailed, Together
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender, borrow
-from convergebench.errors import BadReply, EditorError, Exhausted, Prerequisite, Refused, StudyError, Transient
+from convergebench.errors import (
+    BadReply,
+    EditorError,
+    Exhausted,
+    Prerequisite,
+    Refused,
+    StudyError,
+    Transient,
+    Unavailable,
+)
 from convergebench.ids import seed_from, step_id
 from convergebench.images.decode import decode, probe
 from convergebench.redaction import redact
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Journal, Row, StepRow
-from convergebench.types import Edit, Edited, Editor, EditRequest, State
+from convergebench.types import Edit, Edited, Editor, EditRequest, State, Turn
 
 
 class Calls:
@@ -34,12 +45,18 @@ class Calls:
         retry: RetryPolicy,
         progress: Progress,
         reuse: Sequence[Lender] = (),
+        patience: Patience | None = None,
     ) -> None:
+        if budget.limit is not None and editor.capabilities.dollars_per_call is None:
+            raise StudyError(
+                f"--max-cost cannot be kept: nobody knows what {name} charges; say it in the study file: "
+                f'{{ name = "{name}", use = "{name}", dollars = … }} (per call)'
+            )
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
         self._budget, self._progress = budget, progress
         self._reuse = reuse
-        self.line = Line(name, editor.limits, retry=retry, progress=progress)
+        self.line = Line(name, editor.limits, retry=retry, progress=progress, patience=patience)
         self._together: Together[StepRow] = Together()
 
     async def answer(self, edit: Edit, place: Place, rows: list[Row]) -> State:
@@ -89,14 +106,15 @@ class Calls:
 
     async def _attempt(self, wanted: Wanted, number: int) -> StepRow:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
-        price = self.editor.capabilities.dollars_per_call
+        price = self._price(wanted)
         async with self.line.slot():
             request = await self._request(wanted, number)
             self._budget.reserve(price)
-            actual, attempt = price, Attempt(wanted, self.name, number, request.seed)
+            seed = request.seed if self.editor.capabilities.seed else None
+            actual, attempt = price, Attempt(wanted, self.name, number, seed)
             self._progress.in_flight += 1
             try:
-                edited = await self._edited(request)
+                edited = await self._edited(request, price)
                 actual = edited.dollars
                 kept = await self._images.in_thread(self._kept, edited)
             except (Prerequisite, StudyError):
@@ -117,19 +135,26 @@ class Calls:
                 self._progress.dollars = self._budget.spent
             identity = str(kept[1][0])
             paid = attempt.row("ok", dollars=edited.dollars, model=edited.model, raw=edited.raw)
-            await self._commit(wanted, [kept, attempt.step("ok", image=identity, reasoning=edited.reasoning), paid])
+            await self._commit(wanted, [kept, attempt.step("ok", image=identity, edited=edited), paid])
         self.line.worked()
         self._progress.steps_called += 1
         return StepRow(wanted.key, "ok", identity, "")
 
-    async def _edited(self, request: EditRequest) -> Edited:
+    def _price(self, wanted: Wanted) -> float:
+        """What the call may cost; a price that nobody knows is not held against a budget, for there is none then."""
+        turns = len(wanted.place.history)
+        return self.editor.capabilities.dollars(wanted.edit.settings, turns) or 0.0
+
+    async def _edited(self, request: EditRequest, price: float) -> Edited:
         try:
             async with asyncio.timeout(self.editor.limits.seconds):
-                return await self.editor.edit(request)
+                edited = await self.editor.edit(request)
         except TimeoutError as error:
             # nobody knows whether the provider charges for it, so the budget counts it
-            price = self.editor.capabilities.dollars_per_call
             raise Transient(f"no answer within {self.editor.limits.seconds:g} s", dollars=price) from error
+        if not (isinstance(edited.dollars, int | float) and math.isfinite(edited.dollars) and edited.dollars >= 0):
+            raise TypeError(f"the editor says that the call cost {edited.dollars!r} dollars")
+        return edited
 
     async def _failed(self, attempt: Attempt, error: EditorError) -> StepRow:
         """A failed attempt as a row; a refusal or a recording's end also answers the step."""
@@ -137,6 +162,13 @@ class Calls:
         if isinstance(error, Transient | BadReply):
             await self._journal.commit([row])
             raise error
+        if not isinstance(error, Refused | Exhausted):
+            # the request is wrong, or this editor cannot go on: the step stays open for a later run
+            await self._commit(attempt.wanted, [row])
+            if isinstance(error, Unavailable):
+                raise error
+            self.line.failed(str(error))
+            raise StepFailed(redact(str(error))) from error
         detail = redact(f"{error.reason}: {error}" if isinstance(error, Refused) else str(error))
         status = "refused" if isinstance(error, Refused) else "ended"
         await self._commit(attempt.wanted, [attempt.step(status, detail=detail), row])
@@ -158,7 +190,17 @@ class Calls:
             case=place.case.id,
             index=place.position,
             attempt=number,
-            history=place.history,
+            history=tuple([await self._turn(past) for past in place.history]),
+        )
+
+    async def _turn(self, past: Past) -> Turn:
+        read, in_thread = self._images.read, self._images.in_thread
+        sent, sent_mime, _, _ = self._journal.image(past.image)
+        answer, answer_mime, _, _ = self._journal.image(past.answer)
+        query = "select raw from attempts where step = ? and raw is not null and outcome in ('ok', 'reused')"
+        (raw,) = next(self._journal.rows(query, (past.step,)), (None,))
+        return Turn(
+            past.instruction, await in_thread(read, sent), sent_mime, await in_thread(read, answer), answer_mime, raw
         )
 
     def _kept(self, edited: Edited) -> Row:

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 from convergebench.types import Limits
+
+
+class Patience:
+    """What editors of one account share: until when it wants to be left alone, and how many calls it bears at once."""
+
+    def __init__(self, together: int | None = None) -> None:
+        self.closed_until = 0.0
+        self.slots = None if together is None else asyncio.Semaphore(together)
 
 
 class Gate:
     """First come, first served, so that all chains of an editor advance together and none is left to the end."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, patience: Patience | None = None) -> None:
         self.limits = limits
+        self._patience = patience or Patience()
         self._slots = asyncio.Semaphore(limits.at_once)
         self._next_start = 0.0
-        self._closed_until = 0.0
         self._halted = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold one place among the calls in flight; entered when pace and pauses allow."""
-        async with self._slots:
+        async with self._slots, self._patience.slots or nullcontext():
             await self._pace()
             yield
 
     def pause(self, seconds: float) -> None:
         """Let no call begin for a while: the provider asked for it."""
-        self._closed_until = max(self._closed_until, asyncio.get_running_loop().time() + seconds)
+        until = asyncio.get_running_loop().time() + seconds
+        self._patience.closed_until = max(self._patience.closed_until, until)
 
     def halt(self) -> None:
         """Wake whoever waits, now and from now on: no call will be begun, so nobody need wait for its turn."""
@@ -41,7 +50,7 @@ class Gate:
 
     async def _pace(self) -> None:
         loop = asyncio.get_running_loop()
-        while (wait := self._closed_until - loop.time()) > 0 and not self._halted.is_set():
+        while (wait := self._patience.closed_until - loop.time()) > 0 and not self._halted.is_set():
             await self.rest(wait)
         if self.limits.per_minute is not None and not self._halted.is_set():
             start = max(self._next_start, loop.time())

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from convergebench.engine.gate import Gate
+from convergebench.engine.gate import Gate, Patience
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.errors import BadReply, ConvergeBenchError, Transient
@@ -34,11 +34,13 @@ class Stopped(ConvergeBenchError):
 class Line:
     """Gate, retries and the reasons to stop, for one provider."""
 
-    def __init__(self, name: str, limits: Limits, *, retry: RetryPolicy, progress: Progress) -> None:
+    def __init__(
+        self, name: str, limits: Limits, *, retry: RetryPolicy, progress: Progress, patience: Patience | None = None
+    ) -> None:
         self.name = name
         self.stopping: ConvergeBenchError | None = None
         """Why no further call is begun."""
-        self._gate = Gate(limits)
+        self._gate = Gate(limits, patience)
         self._retry, self._progress = retry, progress
         self._failures_in_a_row = 0
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from convergebench.ids import content_hash
-from convergebench.types import Case, Editor, Study
+from convergebench.types import Case, Editor, Settings, Study
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Chain:
     case: Case
     study: Study
     rounds: int
+    settings: Settings = field(default_factory=Settings)
+    """What its calls carry beside the words, for forecasts."""
 
     def plan(self, fingerprint: str) -> str:
         """What this chain was asked to do, in one word; a finished chain with the same plan needs no replay."""
@@ -32,7 +34,8 @@ class EditorForecast:
     editor: str
     chains: int
     calls: int
-    dollars: float
+    dollars: float | None
+    """None: nobody knows its price."""
     hours: float
 
 
@@ -45,18 +48,33 @@ def forecast(
     """
     calls: dict[str, int] = {}
     count: dict[str, int] = {}
+    price: dict[str, float | None] = {}
     for chain in chains:
-        count[chain.editor] = count.get(chain.editor, 0) + 1
-        left = max(0, chain.study.calls(chain.case) - done.get((chain.editor, chain.case.id), 0))
-        calls[chain.editor] = calls.get(chain.editor, 0) + left
-    return [_forecast(editors[name], name, count[name], calls[name]) for name in count]
+        name, made = chain.editor, done.get((chain.editor, chain.case.id), 0)
+        left = range(made + 1, chain.study.calls(chain.case) + 1)
+        count[name] = count.get(name, 0) + 1
+        calls[name] = calls.get(name, 0) + len(left)
+        price[name] = _sum(price.get(name, 0.0), _dollars(editors[name], chain.settings, left))
+    return [_forecast(editors[name], name, count[name], calls[name], price[name]) for name in count]
 
 
-def _forecast(editor: Editor, name: str, chains: int, calls: int) -> EditorForecast:
+def _dollars(editor: Editor, settings: Settings, steps: range) -> float | None:
+    """What these steps of a chain cost: in a single session every one carries all those before it."""
+    total: float | None = 0.0
+    for step in steps:
+        total = _sum(total, editor.capabilities.dollars(settings.at(step), step - 1))
+    return total
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def _forecast(editor: Editor, name: str, chains: int, calls: int, dollars: float | None) -> EditorForecast:
     seconds = calls * editor.capabilities.seconds_per_call / min(editor.limits.at_once, max(1, chains))
     if editor.limits.per_minute is not None:
         seconds = max(seconds, calls * 60.0 / editor.limits.per_minute)
-    return EditorForecast(name, chains, calls, calls * editor.capabilities.dollars_per_call, seconds / 3600)
+    return EditorForecast(name, chains, calls, dollars, seconds / 3600)
 
 
 def interleave(chains: Sequence[Chain]) -> list[Chain]:

@@ -27,8 +27,11 @@ async def borrow(
             data = await theirs.in_thread(theirs.read, file)
             await images.in_thread(images.put, data, mime)
             rows.append(("images", (found.image, file, mime, width, height, len(data))))
-        rows.append(("steps", (*step[:2], editor, *step[3:])))
+        used = (None,) * (12 - len(step))  # an older run does not say what was used
+        rows.append(("steps", (*step[:2], editor, *step[3:], *used)))
+        query = "select model, raw from attempts where step = ? and outcome in ('ok', 'reused') and model is not null"
+        model, raw = next(records.rows(query, (key,)), (None, None))
         origin = f"reused from {records.path.parent.name}"
-        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, None, None)))
+        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, model, raw)))
         return found, rows
     return None

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from convergebench.engine.attempt import OUTCOMES, now
 from convergebench.engine.budget import Budget
+from convergebench.engine.gate import Patience
 from convergebench.engine.line import Line, StepFailed, Together
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
@@ -47,7 +48,15 @@ class Questions:
     """One role behind its gate."""
 
     def __init__(
-        self, role: Role, *, name: str, journal: Journal, budget: Budget, retry: RetryPolicy, progress: Progress
+        self,
+        role: Role,
+        *,
+        name: str,
+        journal: Journal,
+        budget: Budget,
+        retry: RetryPolicy,
+        progress: Progress,
+        patience: Patience | None = None,
     ) -> None:
         if budget.limit is not None and role.dollars_per_call is None:
             raise StudyError(
@@ -55,7 +64,7 @@ class Questions:
                 "dollars_per_million = {input = …, output = …} (0 for a server of your own)"
             )
         self.role, self.name = role, name
-        self.line = Line(name, role.limits, retry=retry, progress=progress)
+        self.line = Line(name, role.limits, retry=retry, progress=progress, patience=patience)
         self._journal, self._budget, self._progress = journal, budget, progress
         self._together: Together[Heard] = Together()
 

@@ -7,24 +7,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from convergebench.engine.attempt import Place
+from convergebench.editors.base import close
+from convergebench.engine.attempt import Past, Place
 from convergebench.engine.budget import Budget
 from convergebench.engine.calls import Calls
+from convergebench.engine.gate import Patience
 from convergebench.engine.line import Line, StepFailed, Stopped
 from convergebench.engine.plan import Chain, interleave
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender
 from convergebench.engine.roles import Questions, answer_question
-from convergebench.errors import BudgetSpent, ConvergeBenchError, Exhausted, Prerequisite, Refused, StudyError
+from convergebench.errors import (
+    BudgetSpent,
+    ConvergeBenchError,
+    Exhausted,
+    Prerequisite,
+    Refused,
+    StudyError,
+    Unavailable,
+)
 from convergebench.ids import comparison_id
+from convergebench.redaction import redact
 from convergebench.roles.base import Role
 from convergebench.store.journal import Row
 from convergebench.store.run import Run
-from convergebench.types import Ask, Compare, Edit, Editor, Reply, State, Turn, Word
+from convergebench.types import Ask, Compare, Editor, Limits, Reply, State, Word
 
 OPEN_AT_ONCE = 4096
 """Chains that may be under way together; more would only cost memory."""
@@ -59,9 +70,18 @@ class Engine:
         self.progress.dollars = self.budget.spent
         retry = retry or RetryPolicy()
         shared: Any = {"journal": run.journal, "budget": self.budget, "retry": retry, "progress": self.progress}
-        self._questions = {name: Questions(role, name=name, **shared) for name, role in (roles or {}).items()}
+        accounts: dict[str, Patience] = {}
+
+        def patience(limits: Limits) -> Patience | None:
+            return accounts.setdefault(limits.account, Patience(limits.together)) if limits.account else None
+
+        self._questions = {
+            name: Questions(role, name=name, patience=patience(role.limits), **shared)
+            for name, role in (roles or {}).items()
+        }
         self._calls = {
-            name: Calls(editor, name=name, images=run.images, reuse=reuse, **shared) for name, editor in editors.items()
+            name: Calls(editor, name=name, images=run.images, reuse=reuse, patience=patience(editor.limits), **shared)
+            for name, editor in editors.items()
         }
         self._fatal: ConvergeBenchError | None = None
 
@@ -104,10 +124,12 @@ class Engine:
         finally:
             for questions in self._questions.values():
                 await questions.role.close()
+            for calls in self._calls.values():
+                await close(calls.editor)
         if self._fatal is not None:
             raise self._fatal
-        halted = next((str(line.stopping) for line in self._lines() if line.stopping), None)
-        return Summary(dict(self.progress.statuses), halted)
+        halted = list(dict.fromkeys(str(line.stopping) for line in self._lines() if line.stopping))
+        return Summary(dict(self.progress.statuses), "; ".join(halted) or None)
 
     def _plan(self, chain: Chain) -> str:
         return chain.plan(self._calls[chain.editor].editor.fingerprint)
@@ -129,6 +151,10 @@ class Engine:
         except BudgetSpent as limit:
             status, detail = "stopped", str(limit)
             self._calls[chain.editor].line.stop(limit)  # another editor's calls may cost less, or nothing
+        except Unavailable as reason:  # another editor has another key, or none
+            status, detail = "stopped", redact(str(reason))
+            self.progress.note = f"{chain.editor}: {detail}"
+            self._calls[chain.editor].line.stop(Stopped(f"{chain.editor}: {detail}"))
         except Stopped as reason:
             status, detail = "open", str(reason)
         except (Prerequisite, StudyError) as reason:  # no chain can go on; calls in flight may still come home
@@ -172,14 +198,11 @@ class Engine:
             )
         walk.position += 1
         place = Place(chain.case, walk.position, tuple(walk.history))
-        state = await self._calls[chain.editor].answer(word, place, walk.rows)
-        if word.settings.session == "single":
-            walk.history.append(await self._turn(word))
+        edit = replace(word, settings=word.settings.at(walk.position))
+        state = await self._calls[chain.editor].answer(edit, place, walk.rows)
+        if edit.settings.session == "single":
+            walk.history.append(Past(state.id, edit.instruction, edit.state.image, state.image))
         return state
-
-    async def _turn(self, edit: Edit) -> Turn:
-        file, _, _, _ = self.journal.image(edit.state.image)
-        return Turn(edit.instruction, await self.images.in_thread(self.images.read, file))
 
 
 @dataclass
@@ -191,7 +214,7 @@ class _Walk:
     """Comparisons and positions not yet committed."""
     rounds: int = 0
     position: int = 0
-    history: list[Turn] = field(default_factory=list)
+    history: list[Past] = field(default_factory=list)
     """Earlier turns, kept only for editors in a single session."""
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from convergebench.editors.find import canonical, make_editor
 from convergebench.edits.pairs import load_pairs
 from convergebench.engine.measure import fingerprints
 from convergebench.engine.plan import Chain
-from convergebench.errors import ConvergeBenchError, StudyError
+from convergebench.errors import StudyError
 from convergebench.ids import comparison_id
 from convergebench.images.decode import decode, probe
 from convergebench.images.suite import load_suite
@@ -23,7 +24,7 @@ from convergebench.store.manifest import Manifest, command_line, session
 from convergebench.store.run import Run
 from convergebench.studies.base import StudyKind
 from convergebench.studies.spec import EditorTable, StudySpec
-from convergebench.types import KINDS, Editor, SourceImage, State
+from convergebench.types import KINDS, Editor, Settings, SourceImage, State
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,16 @@ def prepare(spec: StudySpec) -> Prepared:
     if not sources:
         raise StudyError(f"suite '{spec.images.suite}' has no image of the kinds {', '.join(spec.images.kinds)}")
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
-    editors: dict[str, Editor] = {}
-    for entry in spec.editors:
-        editors[entry.name] = _made(entry)
-        _require_understood(editors[entry.name], entry.name, spec)
-    _require_different(editors)
+    entries = [_by_its_own_name(entry) for entry in spec.editors]
+    editors = {entry.name: make_editor(entry.use, entry.name, **entry.options) for entry in entries}
+    settings = {entry.name: spec.settings_of(entry).as_settings() for entry in entries}
+    for name, editor in editors.items():
+        require_understood(editor, name, settings[name])
+        _require_fitting(editor, name, sources)
+    _require_different(editors, settings)
     kind: type[StudyKind] = load("studies", spec.study)
     study = kind.of(spec.parameters, spec.settings.as_settings())
+    walks = {name: kind.of(spec.parameters, settings[name]) for name in editors}
     stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
     cases = study.cases(stated, pairs)
     if not cases:
@@ -79,11 +83,13 @@ def prepare(spec: StudySpec) -> Prepared:
         sources=tuple(sources),
         edits=study.edits(cases),
         editors=editors,
-        chains=tuple(Chain(name, case, study, study.rounds_of(case)) for name in editors for case in cases),
+        chains=tuple(
+            Chain(name, case, walks[name], study.rounds_of(case), settings[name]) for name in editors for case in cases
+        ),
         metrics=tuple(expand(spec.measure.metrics)),
         spec=spec.model_dump(mode="json", by_alias=True),
-        fixed={**study.fixed(), **spec.settings.model_dump(mode="json")},
-        options={entry.name: {"use": entry.use, "options": entry.options} for entry in spec.editors},
+        fixed={**study.fixed(), **spec.settings.as_settings().as_key()},
+        options={entry.name: _made_of(entry) for entry in entries},
     )
 
 
@@ -98,40 +104,66 @@ def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> l
     return [image for image in fitting if image.id in chosen]
 
 
-def _made(entry: EditorTable) -> Editor:
-    """The editor of a study's entry; foreign code, so whatever it raises becomes one line."""
-    factory = load("editors", entry.use)
-    try:
-        editor: Editor = factory(entry.name, **entry.options)
-    except ConvergeBenchError:
-        raise
-    except Exception as error:
-        raise StudyError(f"editor '{entry.name}' cannot be made: {type(error).__name__}: {error}") from error
-    return editor
+def _by_its_own_name(entry: EditorTable) -> EditorTable:
+    """A nickname that was not given as a name becomes the model's id, so that both lead to one editor."""
+    own = canonical(entry.use)
+    return entry if entry.name != entry.use or own == entry.use else entry.model_copy(update={"name": own, "use": own})
 
 
-def _require_different(editors: Mapping[str, Editor]) -> None:
+def _made_of(entry: EditorTable) -> dict[str, Any]:
+    own = {"settings": entry.settings} if entry.settings else {}
+    return {"use": entry.use, "options": entry.options, **own}
+
+
+def _require_different(editors: Mapping[str, Editor], settings: Mapping[str, Settings]) -> None:
     """One fingerprint is one editor: under two names it would answer half of its own steps to the other."""
-    names: dict[str, str] = {}
+    names: dict[tuple[str, Settings], str] = {}
     for name, editor in editors.items():
-        other = names.setdefault(editor.fingerprint, name)
+        other = names.setdefault((editor.fingerprint, settings[name]), name)
         if other != name:
             raise StudyError(
                 f"'{other}' and '{name}' are the same editor ({editor.fingerprint}); leave one out, or give it other "
-                "options. To run an editor more often, raise replicates"
+                "options or settings. To run an editor more often, raise replicates"
             )
 
 
-def _require_understood(editor: Editor, name: str, spec: StudySpec) -> None:
+def require_understood(editor: Editor, name: str, settings: Settings) -> None:
     """A setting that an editor would ignore must not stand in its study as if it counted."""
     able = editor.capabilities
-    if spec.settings.temperature is not None and not able.temperature:
-        raise StudyError(f"{name} takes no temperature; remove settings.temperature or this editor")
-    if spec.settings.resolution is not None and spec.settings.resolution not in able.resolutions:
-        known = ", ".join(able.resolutions) or "none"
-        raise StudyError(f"{name} takes no resolution '{spec.settings.resolution}' (it knows: {known})")
-    if spec.settings.session == "single" and not able.sessions:
-        raise StudyError(f'{name} keeps no session; set settings.session = "fresh"')
+    fault = ""
+    asked = settings.interleaved or ((settings.resolution,) if settings.resolution else ())
+    strange = [one for one in asked if one not in able.resolutions]
+    if (settings.seed is not None or settings.seed_policy == "fixed") and not able.seed:
+        fault = "takes no seed; remove settings.seed and settings.seed_policy"
+    elif settings.temperature is not None and not able.temperature:
+        fault = "takes no temperature; remove settings.temperature"
+    elif strange:
+        fault = f"takes no resolution '{strange[0]}' (it knows: {', '.join(able.resolutions) or 'none'})"
+    elif settings.aspect is not None and settings.aspect not in able.aspects:
+        fault = f"takes no aspect '{settings.aspect}' (it knows: {', '.join(able.aspects) or 'none'})"
+    elif settings.session == "single" and not able.sessions:
+        fault = 'keeps no session; set settings.session = "fresh"'
+    elif settings.reasoning and not able.reasoning:
+        fault = "gives no summary of its reasoning; remove settings.reasoning"
+    if fault:
+        raise StudyError(
+            f"{name} {fault}, leave this editor out, or give the setting only to those that take it: "
+            "{ name = …, use = …, settings = { … } }"
+        )
+
+
+def _require_fitting(editor: Editor, name: str, sources: Sequence[SourceImage]) -> None:
+    """An image that a provider would send back is found before anything is paid for."""
+    if editor.capabilities.sides is None:
+        return
+    low, high = editor.capabilities.sides
+    wrong = [image for image in sources if not all(low <= side <= high for side in (image.width, image.height))]
+    if wrong:
+        first = wrong[0]
+        raise StudyError(
+            f"{name} takes images with sides from {low} to {high} pixels; {len(wrong)} of {len(sources)} are not so "
+            f"(first: {first.id}, {first.width} × {first.height}); choose another --suite or leave this editor out"
+        )
 
 
 def begin(run: Run, prepared: Prepared) -> Manifest:
@@ -176,6 +208,7 @@ def _editor_facts(editor: Editor, options: Mapping[str, Any]) -> dict[str, Any]:
         "fingerprint": editor.fingerprint,
         "simulated": editor.capabilities.simulated,
         "deterministic": editor.capabilities.deterministic,
+        **({} if editor.capabilities.instructed else {"instructed": False}),
         **options,
     }
 

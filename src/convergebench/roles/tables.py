@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, FiniteFloat, field_validator, model_validator
 
 from convergebench.documents import Strict
-from convergebench.redaction import SECRET
+from convergebench.wire.address import require_no_secret
 
 RESERVED = frozenset({"model", "messages", "response_format", "temperature", "seed", "max_tokens", "stream", "n"})
 """Keys of a request that have their own place in the table, or would change what a reply is."""
@@ -86,21 +85,9 @@ class RoleTable(Strict):
     # looked at together with the rest
     @model_validator(mode="after")
     def _no_secret_stands_here(self) -> RoleTable:
-        try:
-            parts = urlsplit(self.base_url)
-            whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # its words repeat what stands in the place of a port
-            whole = False
-        if self.base_url and not whole:
-            raise ValueError("base_url should be an address such as http://127.0.0.1:8000/v1") from None
-        if parts.path.endswith("/completions"):
+        if self.base_url.endswith("/completions"):
             raise ValueError("base_url should end before /chat/completions, mostly with /v1")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
-        if self.key and not (re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key) and SECRET.search(self.key)):
-            raise ValueError(
-                "key should name an environment variable with KEY or TOKEN in its name, such as OPENAI_API_KEY"
-            )
+        require_no_secret(self.base_url, self.key)
         return self
 
     @model_validator(mode="after")

@@ -26,7 +26,8 @@ STEPS = {
     "category": pl.String, "replicate": pl.Int64, "index": pl.Int64, "round": pl.Int64, "leg": pl.String,
     "instruction": pl.String, "image": pl.String, "width": pl.Int64, "height": pl.Int64, "seconds": pl.Float64,
     "dollars": pl.Float64, "attempts": pl.Int64, "status": pl.String, "detail": pl.String, "seed": pl.Int64,
-    "settings": pl.String, "model": pl.String, "reasoning": pl.String, "started": pl.String, "id": pl.String,
+    "settings": pl.String, "model": pl.String, "reasoning": pl.String, "used": pl.String, "started": pl.String,
+    "id": pl.String,
 }  # fmt: skip
 ATTEMPTS = {
     "editor": pl.String, "step": pl.String, "attempt": pl.Int64, "started": pl.String, "seconds": pl.Float64,
@@ -42,6 +43,9 @@ class RunFrames:
     def __init__(self, root: Path) -> None:
         self.root = require_run(root)
         self._connection = connect(root / "run.sqlite", read_only=True)
+        # a run of an older schema can be read without being changed
+        columns = {row[1] for row in self._connection.execute("pragma table_info(steps)")}
+        self._used = "s.used" if "used" in columns else "null"
 
     def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
         rows = self._connection.execute(query, parameters).fetchall()
@@ -78,7 +82,7 @@ class RunFrames:
         made = f"""select p.editor, p."case", {_CASE}, p.position, coalesce(k.round, (p.position + 1) / 2),
                 coalesce(l.role, 'step'),
                 s.instruction, i.file, i.width, i.height, t.seconds, t.dollars, t.attempts, s.status, s.detail, s.seed,
-                s.settings, t.model, s.reasoning, t.started, s.id
+                s.settings, t.model, s.reasoning, {self._used}, t.started, s.id
               from chain_steps p join steps s on s.id = p.step join cases c on c.id = p."case"
               left join images i on i.id = s.image
               left join comparisons k on k.editor = p.editor and k."case" = p."case" and k.step = p.position
@@ -88,7 +92,7 @@ class RunFrames:
               left join (select step, sum(seconds) seconds, sum(dollars) dollars, count(*) attempts, max(model) model,
                          min(started) started from attempts group by step) t on t.step = s.id"""
         source = f"""select h.editor, h."case", {_CASE}, 0, 0, 'source', '', i.file, i.width, i.height, 0, 0, 0, 'ok',
-                '', null, null, null, null, null, c.image
+                '', null, null, null, null, null, null, c.image
               from chains h join cases c on c.id = h."case" join images i on i.id = c.image"""
         return self._frame(f"{made} union all {source} order by 1, 2, 8", STEPS)
 

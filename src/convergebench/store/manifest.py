@@ -76,8 +76,12 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         differences.append(f"study: {old.study} → {new.study}")
     if old.fixed and new.fixed:  # a run that so far only holds recordings has fixed nothing
         differences += _changed("setting", old.fixed, new.fixed, also_missing=True)
-    for what in ("sources", "pairs", "editors"):
+    for what in ("sources", "pairs"):
         differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
+    # who an editor is, is its fingerprint: where its server stands and how hard it is driven may change
+    same = {name for name in old.editors.keys() & new.editors.keys() if _meaning(old, name) == _meaning(new, name)}
+    editors = ({name: facts for name, facts in one.editors.items() if name not in same} for one in (old, new))
+    differences += _changed("editor", *editors)
     differences += _changed("metric", old.metrics, new.metrics)
     differences += _changed("recording", old.recordings, new.recordings)
     if differences:
@@ -98,6 +102,11 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         recordings={**old.recordings, **new.recordings},
         sessions=[*old.sessions, *new.sessions],
     )
+
+
+def _meaning(manifest: Manifest, editor: str) -> list[Any]:
+    facts = manifest.editors[editor]
+    return [facts.get(part) for part in ("fingerprint", "simulated", "deterministic", "settings")]
 
 
 def _changed(what: str, old: Mapping[str, Any], new: Mapping[str, Any], *, also_missing: bool = False) -> list[str]:

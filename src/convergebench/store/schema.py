@@ -104,7 +104,27 @@ create table measurements (
 ) without rowid;
 """
 
-MIGRATIONS: tuple[str, ...] = (M001,)
+M002 = """
+create table steps_2 (
+  id text primary key,            -- s1:hash of its history
+  parent text not null,
+  editor text not null,
+  instruction text not null,
+  settings text not null,
+  seed integer,                   -- null: the editor takes none
+  replicate integer not null,
+  status text not null,           -- ok refused ended
+  image text references images(id),
+  detail text not null default '',
+  reasoning text,
+  used text                       -- JSON: what was really sent beside the words
+) without rowid;
+insert into steps_2 select *, null from steps;
+drop table steps;
+alter table steps_2 rename to steps;
+"""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

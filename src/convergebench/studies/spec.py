@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator
 
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
@@ -41,6 +41,8 @@ class EditorTable(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     name: str
     use: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings for this editor alone, over those of the study."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -51,15 +53,26 @@ class EditorTable(BaseModel):
 class SettingsTable(Strict):
     """What every call carries beside the words."""
 
-    seed: int = 0
+    seed: int | None = None
+    """Unset: editors that take a seed get one drawn from each step's key. Set: an editor that takes none is refused."""
     seed_policy: Literal["per-step", "fixed"] = "per-step"
-    temperature: float | None = None
-    resolution: str | None = None
+    """`per-step`: drawn anew for every step from `seed`; `fixed`: the same for all."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    resolution: str | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """`1K`, `2K`, `4K`; a list takes turns, step by step."""
+    aspect: Annotated[str, StringConstraints(pattern=r"^\d+:\d+$")] | None = None
+    """Width to height, such as `16:9`; unset: as the image has it."""
     session: Literal["fresh", "single"] = "fresh"
+    """`single`: every call carries all earlier turns of its chain."""
+    reasoning: bool = False
+    """Ask for a summary of what the model thought."""
 
     def as_settings(self) -> Settings:
         """The engine's own form."""
-        return Settings(**self.model_dump())
+        fields = self.model_dump()
+        if isinstance(self.resolution, tuple):
+            fields |= {"resolution": None, "interleaved": self.resolution}
+        return Settings(**fields)
 
 
 class MeasureTable(Strict):
@@ -91,7 +104,7 @@ class AnalysisTable(Strict):
     seed: int = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     interval: Literal["percentile", "bca"] = "percentile"
-    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize")
+    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
 
 
 class StudySpec(Strict):
@@ -113,6 +126,11 @@ class StudySpec(Strict):
         """The study's own table."""
         table: BaseModel = getattr(self, self.study.replace("-", "_"))
         return table
+
+    def settings_of(self, editor: EditorTable) -> SettingsTable:
+        """The study's settings, under those that this editor has of its own."""
+        merged = {**self.settings.model_dump(mode="json"), **editor.settings}
+        return check_document(merged, SettingsTable, where=f"editor '{editor.name}': settings")
 
     @field_validator("editors", mode="before")
     @classmethod

@@ -1,0 +1,166 @@
+"""AUTOMATIC1111, Forge and what else speaks `/sdapi/v1/img2img` (started with `--api`).
+
+Plain image-to-image reads the prompt as a description of the result. Only with an InstructPix2Pix checkpoint is it an
+instruction; with any other, what is measured is how the picture drifts towards the words.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.download import picture_in
+from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
+from convergebench.editors.providers.remote import RemoteOptions
+from convergebench.errors import BadReply, Prerequisite
+from convergebench.keys import find_key
+from convergebench.types import Edited, EditRequest
+from convergebench.wire.client import clean
+from convergebench.wire.raw import without_images
+
+
+class Automatic1111Options(RemoteOptions):
+    """What is left out is left to the server, and recorded as the server says it was."""
+
+    checkpoint: str = ""
+    """The model by the server's name for it; nothing: whatever is loaded."""
+    denoising: Annotated[float, Field(ge=0, le=1)] | None = None
+    steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    guidance: Annotated[float, Field(ge=0, le=100)] | None = None
+    image_guidance: Annotated[float, Field(ge=0, le=100)] | None = None
+    """InstructPix2Pix alone."""
+    sampler: str | None = None
+    negative_prompt: str | None = None
+
+
+FIELDS = {
+    "denoising": "denoising_strength",
+    "steps": "steps",
+    "guidance": "cfg_scale",
+    "image_guidance": "image_cfg_scale",
+    "sampler": "sampler_name",
+    "negative_prompt": "negative_prompt",
+}
+TOLD = {
+    "seed": "seed",
+    "steps": "steps",
+    "cfg_scale": "guidance",
+    "sampler_name": "sampler",
+    "denoising_strength": "denoising",
+    "sd_model_name": "checkpoint",
+    "sd_model_hash": "checkpoint_hash",
+}
+"""What the reply's `info` says was really used → as it is recorded."""
+
+
+class Automatic1111Editor(OwnServerEditor):
+    """Image-to-image on one's own Stable Diffusion web server."""
+
+    Options = Automatic1111Options
+    provider = "automatic1111"
+    address = "http://127.0.0.1:7860"
+    example = "http://127.0.0.1:7860"
+    basic = True
+    options: Automatic1111Options
+
+    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+        super().__init__(name, model, given)
+        self.capabilities = replace(self.capabilities, seed=True)
+
+    def lacks(self) -> list[str]:
+        """A name and a password, if a variable for them was named."""
+        missing = super().lacks()
+        if self.variables and not missing and ":" not in find_key(self.variables):
+            missing.append(_no_password(self.variables[0]))
+        return missing
+
+    def notices(self) -> list[str]:
+        """What img2img is not."""
+        plain = f"{self.name} reads the words as an instruction only if an InstructPix2Pix checkpoint is loaded"
+        return [*super().notices(), plain]
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """One request; the server answers when it is done."""
+        value = find_key(self.variables)
+        if value and ":" not in value:
+            raise Prerequisite(_no_password(self.variables[0]))
+        sent, used = self._arguments(request)
+        data, _ = self.sendable(request)
+        body = {**sent, "prompt": request.instruction, "init_images": [base64.b64encode(data).decode()]}
+        answer = await self._wire.send("POST", "/sdapi/v1/img2img", json=body)
+        price = self.price(request)
+        reply = self.read(answer, price)
+        info = _info(reply)
+        # the request comes back in the reply, with the picture that was sent in it
+        raw = without_images({"info": info, "images": reply.get("images")})
+        image, mime = self.received(self._image(reply, raw, price), raw=raw, dollars=price)
+        told = {TOLD[name]: _plain(value) for name, value in info.items() if name in TOLD}
+        told = {name: value for name, value in told.items() if value is not None}
+        model = told.get("checkpoint")
+        return Edited(
+            image,
+            mime,
+            model if isinstance(model, str) and model else self.model.wire_id,
+            price,
+            raw=raw,
+            used={**used, **told},
+        )
+
+    def _arguments(self, request: EditRequest) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(as it is sent, as it is recorded), without the words and the image."""
+        width, height = size_in_steps(request.image, 8)
+        sent: dict[str, Any] = {
+            "seed": request.seed,
+            "width": width,
+            "height": height,
+            "batch_size": 1,
+            "n_iter": 1,
+            "send_images": True,
+            "save_images": False,
+            "include_init_images": False,
+        }
+        used: dict[str, Any] = {"seed": request.seed, "width": width, "height": height}
+        for option, name in FIELDS.items():
+            value = getattr(self.options, option)
+            if value is not None:
+                sent[name] = used[option] = value
+        if self.options.checkpoint:
+            used["checkpoint"] = self.options.checkpoint
+            sent["override_settings"] = {"sd_model_checkpoint": self.options.checkpoint}
+            # back and forth would load the model twice for every edit
+            sent["override_settings_restore_afterwards"] = False
+        return sent, used
+
+    def _image(self, reply: Mapping[str, Any], raw: str, price: float) -> bytes:
+        images = reply.get("images")
+        first = images[0] if isinstance(images, list) and images else None
+        if not isinstance(first, str):
+            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price)
+        return picture_in(first, who=self.name, raw=raw, dollars=price)
+
+
+def _info(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of the generation, which come as JSON inside JSON; servers that only act the part leave them empty."""
+    told = reply.get("info")
+    try:
+        info = json.loads(told) if isinstance(told, str) else told
+    except (ValueError, RecursionError):
+        return {}
+    return info if isinstance(info, dict) else {}
+
+
+def _plain(value: Any) -> str | int | float | None:
+    """A word or a number; anything else is no fact."""
+    if isinstance(value, str):
+        return clean(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _no_password(variable: str) -> str:
+    return f"{variable} holds no name and password; set it again: export {variable}=NAME:PASSWORD"

@@ -1,0 +1,139 @@
+"""FLUX at Black Forest Labs: submit, poll, download. They have no Python library of their own."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.download import is_web, picture_at, steadily
+from convergebench.editors.providers.proportions import Allowed, size_to_ask
+from convergebench.editors.providers.remote import RemoteOptions
+from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
+from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
+from convergebench.images.decode import probe
+from convergebench.types import Edited, EditRequest
+from convergebench.wire.client import clean
+from convergebench.wire.poll import until_done
+from convergebench.wire.raw import without_images
+
+UNWILLING = ("Request Moderated", "Content Moderated")
+WAITING = ("Pending", "Queued", "Processing", "Reasoning")
+MEGAPIXEL = 1024**2
+SIZES = Allowed(shortest=64, most=4 * MEGAPIXEL, step=16)
+"""Of FLUX.2."""
+
+
+class BlackForestLabsOptions(RemoteOptions):
+    """What else a call can carry."""
+
+    output_format: Literal["png", "jpeg"] = "png"
+    safety_tolerance: Annotated[int, Field(ge=0, le=6)] | None = None
+    steps: Annotated[int, Field(ge=1, le=50)] | None = None
+    """FLUX.2 flex alone."""
+    guidance: Annotated[float, Field(ge=1.5, le=10)] | None = None
+    """FLUX.2 flex alone."""
+
+
+class BlackForestLabsShape(Shape):
+    """How the endpoints differ."""
+
+    sized: bool = False
+    """It takes width and height; the others follow the input or `aspect_ratio`."""
+    stepped: bool = False
+    """It takes steps and guidance."""
+    tolerance: int = 6
+    """The highest safety tolerance."""
+
+
+class BlackForestLabsEditor(WiredEditor):
+    """FLUX.1 Kontext and FLUX.2 by their maker."""
+
+    Options = BlackForestLabsOptions
+    WireShape = BlackForestLabsShape
+    provider = "bfl"
+    keys: ClassVar = ("BFL_API_KEY",)
+    key_header = "x-key"
+    key_form = "{}"
+    address = "https://api.bfl.ai"
+    relatives = (".bfl.ai",)
+    options: BlackForestLabsOptions
+    shape: BlackForestLabsShape
+
+    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+        super().__init__(name, model, given)
+        options = self.options
+        if not self.shape.stepped and (options.steps is not None or options.guidance is not None):
+            raise StudyError(f"editor '{name}': {model.id} takes no steps and no guidance; flux-2-flex does")
+        if (options.safety_tolerance or 0) > self.shape.tolerance:
+            raise StudyError(f"editor '{name}': safety_tolerance of {model.id} is at most {self.shape.tolerance}")
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """Submit, look until it is ready, download at once: the address expires after ten minutes."""
+        used = self._arguments(request)
+        data, _ = self.sendable(request)
+        body = {**used, "prompt": request.instruction, "input_image": base64.b64encode(data).decode()}
+        task = self.read(await self.wire.send("POST", f"/v1/{self.model.wire_id}", json=body))
+        dollars = self._dollars(task, request, used)
+        result = await self._ready(task, dollars)
+        raw = without_images({"task": task, "result": result})
+        sample = part(result, "result", "sample")
+        if not isinstance(sample, str):
+            raise BadReply(f"{self.name} is ready and names no image", raw=raw, dollars=dollars)
+        data = await picture_at(self.wire, sample, who=self.name, raw=raw, dollars=dollars)
+        image, mime = self.received(data, raw=raw, dollars=dollars)
+        return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
+
+    def _arguments(self, request: EditRequest) -> dict[str, Any]:
+        """Everything beside the words and the image. Without a word about the aspect, Kontext keeps the input's."""
+        options, settings = self.options, request.settings
+        sent: dict[str, Any] = {**self.shape.arguments, "output_format": options.output_format}
+        if self.capabilities.seed:
+            sent["seed"] = request.seed
+        for name in ("safety_tolerance", "steps", "guidance"):
+            if getattr(options, name) is not None:
+                sent[name] = getattr(options, name)
+        if self.shape.sized:
+            sent["width"], sent["height"] = size_to_ask(request.image, settings, SIZES)
+        elif settings.aspect:
+            sent["aspect_ratio"] = settings.aspect
+        return sent
+
+    def _dollars(self, task: dict[str, Any], request: EditRequest, used: Mapping[str, Any]) -> float:
+        """What the reply says it costs, in cents; else by the table, where more pixels cost more."""
+        stated, price = amount(task.get("cost")), self.model.price
+        if stated is not None:
+            return stated / 100
+        if self.options.dollars is not None or price is None or price.call is None or price.megapixel is None:
+            return self.price(request)
+        own = probe(request.image)
+        pixels = (own.width * own.height, int(used.get("width", 0)) * int(used.get("height", 0)))
+        return price.call + price.megapixel * sum(max(0.0, one / MEGAPIXEL - 1) for one in pixels)
+
+    async def _ready(self, task: dict[str, Any], dollars: float) -> dict[str, Any]:
+        address, raw = task.get("polling_url"), without_images(task)
+        if not is_web(address):
+            raise BadReply(f"{self.name} took the task and gives no polling address", raw=raw, dollars=dollars)
+        ask = self.asking(address)
+
+        async def look() -> dict[str, Any] | None:
+            result = self.read(await steadily(ask, dollars=dollars, raw=raw), dollars=dollars)
+            status = result.get("status")
+            if status == "Ready":
+                return result
+            if status not in WAITING:
+                raise self._ended(str(status), result, dollars)
+            return None
+
+        return await until_done(look, seconds=self.limits.seconds, who=self.name, dollars=dollars)
+
+    def _ended(self, status: str, result: dict[str, Any], dollars: float) -> EditorError:
+        """A task that ended without an image: stopped by the filter, failed (`Error`), or lost (`Task not found`)."""
+        raw = without_images(result)
+        why = clean(str(result.get("details") or result.get("result") or status))
+        if status in UNWILLING:
+            return Refused(f"{status}: {why}", reason=status, raw=raw, dollars=dollars)
+        return Transient(f"{self.name} answers {clean(status)}: {why}", raw=raw, dollars=dollars)

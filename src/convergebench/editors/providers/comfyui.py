@@ -1,0 +1,223 @@
+"""ComfyUI: the user's own workflow, with places in it for the picture, the words and the seed."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from convergebench import ids
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.comfyui_workflow import Place, read_workflow
+from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
+from convergebench.editors.providers.remote import RemoteOptions
+from convergebench.errors import BadReply, ConvergeBenchError, EditorError, StudyError, Transient, Unavailable
+from convergebench.types import Edited, EditRequest
+from convergebench.wire.client import Answer, clean
+from convergebench.wire.poll import until_done
+from convergebench.wire.raw import without_images
+
+FOLDER = "convergebench"
+"""Where pictures are laid in the server's folder of inputs."""
+SECONDS_TO_WITHDRAW = 2.0
+LOOKS_BETWEEN = 5
+"""A job that is not done is looked for in the queue only so often: the queue comes with all its graphs."""
+
+
+class ComfyUIOptions(RemoteOptions):
+    """Where the workflow is and what stands where in it."""
+
+    workflow: str
+    """Path of the workflow in API format."""
+    output: str = ""
+    """Number of the node whose picture is taken; nothing: the only SaveImage node."""
+    places: dict[Place, str] = Field(default_factory=dict)
+    """For a workflow without placeholders: `{ image = "10.image", instruction = "6.text", seed = "3.seed" }`."""
+
+
+class ComfyUIEditor(OwnServerEditor):
+    """A workflow of one's own on one's own ComfyUI."""
+
+    Options = ComfyUIOptions
+    provider = "comfyui"
+    address = "http://127.0.0.1:8188"
+    example = "http://127.0.0.1:8188"
+    options: ComfyUIOptions
+
+    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+        if "workflow" not in given:
+            entry = f'{{ name = "mine", use = "{model.id}", workflow = "edit_api.json" }}'
+            raise StudyError(f"editor '{name}' needs its workflow in API format; in the study file: {entry}")
+        super().__init__(name, model, given)
+        self.workflow = read_workflow(Path(self.options.workflow), self.options.places, self.options.output)
+        identity = {"workflow": self.workflow.identity}
+        self.fingerprint = ids.fingerprint(f"{self.provider}:{model.wire_id}", self.version, identity)
+        self.capabilities = replace(self.capabilities, seed="seed" in self.workflow.places)
+        self._client = uuid.uuid4().hex
+        self._withdrawals: set[asyncio.Task[None]] = set()
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """Upload, queue, look until it is done, fetch."""
+        job = str(uuid.uuid4())
+        width, height = size_in_steps(request.image, 8)
+        values: dict[str, str | int] = {"seed": request.seed, "width": width, "height": height}
+        used = {place: value for place, value in values.items() if place in self.workflow.places}
+        used["workflow"] = self.workflow.identity
+        graph = self.workflow.filled(
+            {**values, "image": await self._uploaded(request, job), "instruction": request.instruction}
+        )
+        price = self.price(request)
+        try:
+            job = await self._queued(graph, job)
+            entry = await until_done(
+                self._looking(job, price), seconds=self.limits.seconds, who=self.name, dollars=price
+            )
+        except (asyncio.CancelledError, Transient, BadReply):
+            self._withdraw(job)
+            raise
+        raw = without_images({part: entry.get(part) for part in ("outputs", "status")})
+        self._require_success(entry, raw, price)
+        found = self._picture(entry, raw, price)
+        answer = await self._wire.send("GET", "/view", params=found)
+        if answer.status != 200:
+            raise Transient(f"the picture of {self.name} cannot be fetched: {answer.status}", raw=raw, dollars=price)
+        image, mime = self.received(answer.data, raw=raw, dollars=price)
+        return Edited(image, mime, self.model.wire_id, price, raw=raw, used=used)
+
+    async def close(self) -> None:
+        """Take back what still lies in the queue, and let go of the connections."""
+        here = asyncio.get_running_loop()
+        waiting = [task for task in self._withdrawals if task.get_loop() is here]
+        if waiting:
+            await asyncio.wait(waiting, timeout=SECONDS_TO_WITHDRAW)
+        await super().close()
+
+    async def _uploaded(self, request: EditRequest, job: str) -> str:
+        """The picture's name there. Every job has a file of its own: a shared one could change while a job waits."""
+        data, mime = self.sendable(request)
+        file = (f"{job}.{mime.partition('/')[2]}", data, mime)
+        form = {"type": "input", "subfolder": FOLDER, "overwrite": "true"}
+        body = self.read(await self._wire.send("POST", "/upload/image", data=form, files={"image": file}))
+        name, folder = body.get("name"), body.get("subfolder")
+        if not isinstance(name, str) or not name:
+            raise BadReply(f"{self.name} took the picture and gives it no name", raw=without_images(body))
+        return f"{folder}/{name}" if isinstance(folder, str) and folder else name
+
+    async def _queued(self, graph: Any, job: str) -> str:
+        """The number under which it stands in the queue."""
+        sent = {"prompt": graph, "prompt_id": job, "client_id": self._client}
+        answer = await self._wire.send("POST", "/prompt", json=sent)
+        if answer.status == 400:
+            self._require_valid(answer)
+        body = self.read(answer)
+        if body.get("node_errors"):  # the rest of the graph would run; nobody wants half an edit
+            self._require_valid(answer)
+        given = body.get("prompt_id")
+        return given if isinstance(given, str) and given else job
+
+    def _require_valid(self, answer: Answer) -> None:
+        """A graph that the server does not take is never taken: its nodes say why."""
+        try:
+            body = answer.json()
+        except BadReply:
+            return
+        nodes = body.get("node_errors") if isinstance(body, dict) else None
+        if isinstance(nodes, dict) and nodes:
+            said = "; ".join(_complaint(number, node) for number, node in list(nodes.items())[:3])
+            raise Unavailable(
+                f"{self.name}: the server does not take the workflow: {clean(said)}", raw=clean(answer.text)
+            )
+
+    def _looking(self, job: str, price: float) -> Callable[[], Awaitable[dict[str, Any] | None]]:
+        """What tells what became of it, or None while it waits or runs."""
+        looks = itertools.count(1)
+
+        async def look() -> dict[str, Any] | None:
+            entry = await self._entry(job, price)
+            if entry is not None or next(looks) % LOOKS_BETWEEN or job in await self._in_the_queue():
+                return entry
+            entry = await self._entry(job, price)  # it may have ended between the two questions
+            if entry is None:
+                raise Transient(f"{self.name} has lost the job: the server was started anew or its queue was emptied")
+            return entry
+
+        return look
+
+    async def _in_the_queue(self) -> list[Any]:
+        """The numbers of all jobs that run or wait."""
+        queue = self.read(await self._wire.send("GET", "/queue"))
+        return [*_jobs(queue.get("queue_running")), *_jobs(queue.get("queue_pending"))]
+
+    async def _entry(self, job: str, price: float) -> dict[str, Any] | None:
+        entry = self.read(await self._wire.send("GET", f"/history/{job}"), price).get(job)
+        return entry if isinstance(entry, dict) else None
+
+    def _require_success(self, entry: Mapping[str, Any], raw: str, price: float) -> None:
+        status = entry.get("status")
+        messages = status.get("messages") if isinstance(status, dict) else None
+        for message in messages if isinstance(messages, list) else []:
+            kind, told = message if isinstance(message, list) and len(message) == 2 else ("", None)
+            told = told if isinstance(told, dict) else {}
+            if kind == "execution_interrupted":
+                raise Transient(f"{self.name}: somebody stopped the job", raw=raw, dollars=price)
+            if kind == "execution_error":
+                node = f"node {told.get('node_id')} ({told.get('node_type')})"
+                said = f"{self.name}: {node}: {clean(str(told.get('exception_message') or 'failed'))}"
+                if "OutOfMemory" in str(told.get("exception_type")):  # another job may have held the memory
+                    raise Transient(said, raw=raw, dollars=price)
+                raise EditorError(said, raw=raw, dollars=price)
+        if isinstance(status, dict) and status.get("status_str") == "error":
+            raise EditorError(f"{self.name}: the job failed and does not say why", raw=raw, dollars=price)
+
+    def _picture(self, entry: Mapping[str, Any], raw: str, price: float) -> dict[str, str]:
+        """Where the output node laid its picture."""
+        outputs = entry.get("outputs")
+        node = outputs.get(self.workflow.output) if isinstance(outputs, dict) else None
+        images = node.get("images") if isinstance(node, dict) else None
+        if not isinstance(images, list) or not images or not isinstance(images[0], dict):
+            raise BadReply(f"{self.name}: node {self.workflow.output} gave no picture", raw=raw, dollars=price)
+        if len(images) > 1:
+            said = f"node {self.workflow.output} gave {len(images)} pictures where one was wanted; set its batch to 1"
+            raise Unavailable(f"{self.name}: {said}", raw=raw, dollars=price)
+        parts = {part: images[0].get(part, "") for part in ("filename", "subfolder", "type")}
+        if not all(isinstance(value, str) for value in parts.values()) or not parts["filename"]:
+            raise BadReply(f"{self.name}: node {self.workflow.output} names no file", raw=raw, dollars=price)
+        return parts
+
+    def _withdraw(self, job: str) -> None:
+        """Take a job that nobody waits for out of the queue, or stop it; the call that ends does not wait for that."""
+
+        async def withdraw() -> None:
+            try:
+                async with asyncio.timeout(SECONDS_TO_WITHDRAW):
+                    await self._wire.send("POST", "/queue", json={"delete": [job]})
+                    # older servers do not read the number and would stop whatever runs
+                    running = self.read(await self._wire.send("GET", "/queue")).get("queue_running")
+                    if job in _jobs(running):
+                        await self._wire.send("POST", "/interrupt", json={"prompt_id": job})
+            except (ConvergeBenchError, TimeoutError):
+                pass  # the server is gone or busy; the job then ends by itself
+
+        task = asyncio.get_running_loop().create_task(withdraw())
+        self._withdrawals.add(task)
+        task.add_done_callback(self._withdrawals.discard)
+
+
+def _jobs(listed: Any) -> list[Any]:
+    """Each job is a list whose second part is its number."""
+    items = listed if isinstance(listed, list) else []
+    return [item[1] for item in items if isinstance(item, list) and len(item) > 1]
+
+
+def _complaint(number: str, node: Any) -> str:
+    errors = node.get("errors") if isinstance(node, dict) else None
+    kind = f" ({node.get('class_type')})" if isinstance(node, dict) else ""
+    listed = [one for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
+    told = "; ".join(f"{one.get('message')}: {one.get('details')}" for one in listed[:3])
+    return f"node {number}{kind}: {told or 'is wrong'}"

@@ -1,0 +1,117 @@
+"""A ComfyUI workflow in API format, with places for the picture, the words, the seed and the size.
+
+A place is written into the workflow as `{image}`, `{instruction}`, `{seed}`, `{width}` or `{height}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from convergebench import ids
+from convergebench.errors import StudyError
+from convergebench.registry import suggest
+
+Place = Literal["image", "instruction", "seed", "width", "height"]
+_PLACE = re.compile(r"\{(image|instruction|seed|width|height)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A graph with places in it."""
+
+    nodes: Mapping[str, Any]
+    places: frozenset[str]
+    output: str
+
+    def filled(self, values: Mapping[str, str | int]) -> Any:
+        """The graph with its places filled."""
+        return _filled(self.nodes, values)
+
+    @property
+    def identity(self) -> str:
+        """What it does, in one word."""
+        return ids.content_hash([self.nodes, self.output])
+
+
+def read_workflow(path: Path, places: Mapping[Place, str], output: str) -> Workflow:
+    """A workflow file, checked; every mistake is one line before the first call."""
+    nodes = _nodes(path)
+    for place, where in places.items():
+        nodes = _with_place(nodes, place, where, path)
+    found = frozenset(_found(nodes))
+    for wanted, what in (("image", "the picture's name"), ("instruction", "the words")):
+        if wanted not in found:
+            raise StudyError(
+                f'{path} has no place for {what}: write "{{{wanted}}}" where it goes, or say '
+                f'places = {{ {wanted} = "NODE.INPUT" }}'
+            )
+    return Workflow(nodes, found, _output(nodes, output, path))
+
+
+def _nodes(path: Path) -> dict[str, Any]:
+    try:
+        nodes = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StudyError(f"cannot read the workflow {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(f"the workflow {path} is no JSON: {error}") from error
+    if isinstance(nodes, dict) and "nodes" in nodes and "links" in nodes:
+        raise StudyError(f"{path} is a workflow for the screen; save it with Workflow → Export (API)")
+    whole = isinstance(nodes, dict) and all(
+        isinstance(node, dict) and isinstance(node.get("class_type"), str) and isinstance(node.get("inputs"), dict)
+        for node in nodes.values()
+    )
+    if not whole or not nodes:
+        raise StudyError(f"{path} is no workflow in API format (numbers of nodes → class_type and inputs)")
+    # titles do nothing, and must not make another editor of it
+    return {number: {part: node[part] for part in ("class_type", "inputs")} for number, node in nodes.items()}
+
+
+def _with_place(nodes: dict[str, Any], place: str, where: str, path: Path) -> dict[str, Any]:
+    """The graph with a placeholder at NODE.INPUT."""
+    number, _, name = where.partition(".")
+    if number not in nodes:
+        raise StudyError(f"places: {path} has no node '{number}'{suggest(number, nodes)}")
+    inputs = nodes[number]["inputs"]
+    if name not in inputs:
+        raise StudyError(f"places: node {number} of {path} has no input '{name}'{suggest(name, inputs)}")
+    if isinstance(inputs[name], list):
+        raise StudyError(f"places: '{where}' of {path} comes from another node; name the input where it is typed")
+    return {**nodes, number: {**nodes[number], "inputs": {**inputs, name: f"{{{place}}}"}}}
+
+
+def _output(nodes: Mapping[str, Any], output: str, path: Path) -> str:
+    if output:
+        if output not in nodes:
+            raise StudyError(f"output: {path} has no node '{output}'{suggest(output, nodes)}")
+        return output
+    saving = [number for number, node in nodes.items() if node["class_type"] == "SaveImage"]
+    if len(saving) != 1:
+        there = f"nodes {', '.join(saving)}" if saving else "no SaveImage node"
+        raise StudyError(f'{path} has {there}; say whose picture is taken: output = "NODE"')
+    return saving[0]
+
+
+def _found(value: Any) -> set[str]:
+    """Places anywhere in the graph."""
+    if isinstance(value, str):
+        return set(_PLACE.findall(value))
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {place for part in parts for place in _found(part)}
+
+
+def _filled(value: Any, values: Mapping[str, str | int]) -> Any:
+    if isinstance(value, dict):
+        return {name: _filled(one, values) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, values) for one in value]
+    if not isinstance(value, str):
+        return value
+    alone = _PLACE.fullmatch(value)
+    # in one go: braces in an instruction are the instruction's own
+    return values[alone[1]] if alone else _PLACE.sub(lambda match: str(values[match[1]]), value)

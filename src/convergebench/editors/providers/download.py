@@ -1,0 +1,104 @@
+"""Work that is done and paid for is not thrown away: looks and downloads that fail in passing are repeated here.
+
+The engine's own retry would hand in the same task again and pay again. What is here is bounded, and only ever asks for
+something that exists already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Collection
+from typing import TypeGuard
+from urllib.parse import urljoin, urlsplit
+
+from convergebench.errors import BadReply, EditorError, StudyError, Transient
+from convergebench.wire.client import Answer, Wire, origin
+from convergebench.wire.verdict import BUSY, retry_after
+
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds before the second, third and last try."""
+PATIENCE = 10.0
+"""The longest wish of a server that is granted between two tries."""
+ELSEWHERE = frozenset({301, 302, 303, 307, 308})
+HOPS = 3
+
+
+async def steadily(
+    ask: Callable[[], Awaitable[Answer]], *, dollars: float = 0.0, raw: str | None = None, again: Collection[int] = BUSY
+) -> Answer:
+    """The answer to a question that may be asked twice, after at most four tries. `dollars` are already spent."""
+    for pause in (*PAUSES, None):
+        try:
+            answer = await ask()
+            if pause is None or answer.status not in again:
+                return answer
+            wish = retry_after(answer.headers)
+        except StudyError as error:  # the address came out of a reply: no fault of the study's
+            raise BadReply(f"a reply names an address that is none: {error}", dollars=dollars, raw=raw) from error
+        except EditorError as error:
+            if pause is None or not isinstance(error, Transient):
+                error.dollars, error.raw = dollars, error.raw or raw
+                raise
+            wish = error.retry_after
+        await asyncio.sleep(min(pause if wish is None else wish, PATIENCE))
+    raise AssertionError("the last try returns or raises")
+
+
+async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dollars: float) -> bytes:
+    """The bytes of an image that a reply names, by an address or inside one (`data:`)."""
+    if address.startswith("data:"):
+        return picture_in(address, who=who, raw=raw, dollars=dollars)
+    if not is_web(_whole(wire, address)):
+        raise BadReply(f"{who} names an image at an address that is none", raw=raw, dollars=dollars)
+    # a file may be named a moment before it is there
+    again = BUSY | {403, 404}
+    answer = await steadily(lambda: wire.download(address), dollars=dollars, raw=raw, again=again)
+    for _ in range(HOPS):
+        following = answer.headers.get("location", "")
+        if answer.status not in ELSEWHERE or not following:
+            break
+        there = _whole(wire, following) if "://" in following else urljoin(answer.address, following)
+        if not is_web(there) or (urlsplit(answer.address).scheme, urlsplit(there).scheme) == ("https", "http"):
+            raise BadReply(f"{who} sends us to {origin(there)} for the image", raw=raw, dollars=dollars)
+        answer = await steadily(_without_key(wire, there), dollars=dollars, raw=raw, again=again)
+    if answer.status != 200:
+        message = f"{who} is done, and its image cannot be fetched: {origin(answer.address)} answers {answer.status}"
+        raise Transient(message, raw=raw, dollars=dollars)
+    return answer.data
+
+
+def picture_in(text: object, *, who: str, raw: str | None, dollars: float) -> bytes:
+    """The bytes of an image that is in the reply itself, as base64 or as a `data:` address."""
+    if not isinstance(text, str) or not text:
+        raise BadReply(f"{who} sent no image", raw=raw, dollars=dollars)
+    head, _, inside = text.partition(",") if text.startswith("data:") else ("data:;base64", "", text)
+    try:
+        if not head.endswith(";base64"):
+            raise ValueError("not base64")
+        return base64.b64decode(inside, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadReply(f"{who} sent an image that cannot be read as base64", raw=raw, dollars=dollars) from error
+
+
+def _whole(wire: Wire, address: str) -> str:
+    try:
+        return urljoin(f"{wire.base_url}/", address)
+    except ValueError:
+        return ""
+
+
+def _without_key(wire: Wire, address: str) -> Callable[[], Awaitable[Answer]]:
+    return lambda: wire.send("GET", address, keyed=False)
+
+
+def is_web(address: object) -> TypeGuard[str]:
+    """Whether this is a whole address of the web: replies are never trusted to hold one."""
+    if not isinstance(address, str):
+        return False
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False

@@ -1,0 +1,114 @@
+"""Any model on fal, by its queue: hand in, look, fetch the result, download. Why not their library: docs/design."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any, ClassVar
+
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.download import is_web, picture_at, steadily
+from convergebench.editors.providers.hosted import HostedEditor
+from convergebench.editors.providers.wired import part
+from convergebench.errors import BadReply, Refused, StudyError
+from convergebench.types import Edited, EditRequest
+from convergebench.wire.client import Answer, clean, origin
+from convergebench.wire.poll import until_done
+from convergebench.wire.raw import without_images
+from convergebench.wire.verdict import Verdict, judge
+
+_PATH = re.compile(r"^\w[\w.-]*(/\w[\w.-]*)+$")
+
+
+class FalEditor(HostedEditor):
+    """`fal:OWNER/PATH`."""
+
+    provider = "fal"
+    keys: ClassVar = ("FAL_KEY",)
+    key_form = "Key {}"
+    address = "https://queue.fal.run"
+    relatives = (".fal.run", ".fal.ai")
+    calls_off_with = "PUT"
+
+    @classmethod
+    def unlisted(cls, called: str) -> Model:
+        """Any path of theirs."""
+        if not _PATH.match(called):
+            raise StudyError(f"'fal:{called}' is no model of fal; write it as on its page: fal:fal-ai/flux-pro/kontext")
+        return super().unlisted(called)
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """Hand in, look until it is completed, fetch the result and the image it names."""
+        sent, used = self.arguments(request)
+        task = self.read(await self.wire.send("POST", f"/{self.model.wire_id}", json=sent))
+        result = await self._result(task)
+        dollars = self.price(request)  # a task that failed is not counted: fal charges what was made
+        raw = without_images({"task": task, "result": result})
+        if part(result, "has_nsfw_concepts", 0) is True:
+            message = f"{self.name}: its filter calls the image not safe for work"
+            raise Refused(message, reason="has_nsfw_concepts", raw=raw, dollars=dollars)
+        address = part(result, "images", 0, "url") or part(result, "image", "url")
+        if not isinstance(address, str):
+            words = part(result, "description")
+            if isinstance(words, str) and words.strip():
+                raise Refused(f"{self.name} answers in words: {clean(words)}", reason="no image", raw=raw)
+            raise BadReply(f"{self.name} completed the task and names no image", raw=raw, dollars=dollars)
+        data = await picture_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
+        image, mime = self.received(data, raw=raw, dollars=dollars)
+        return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
+
+    async def _result(self, task: dict[str, Any]) -> dict[str, Any]:
+        status_url, response_url, raw = task.get("status_url"), task.get("response_url"), without_images(task)
+        if not (is_web(status_url) and is_web(response_url)):
+            raise BadReply(f"{self.name} took the task and does not say where to look for it", raw=raw)
+
+        async def look() -> bool | None:
+            status = self.read(await steadily(self.asking(status_url), raw=raw), fine=(200, 202)).get("status")
+            if status == "COMPLETED":
+                return True
+            if status not in ("IN_QUEUE", "IN_PROGRESS"):
+                raise BadReply(f"{self.name} says its task is '{clean(str(status))}'", raw=raw)
+            return None
+
+        try:
+            await until_done(look, seconds=self.limits.seconds, who=self.name)
+        except (asyncio.CancelledError, Exception):
+            self.call_off(task.get("cancel_url"))
+            raise
+        return self.read(await steadily(self.asking(response_url), raw=raw))
+
+    def verdict(self, answer: Answer) -> Verdict:
+        """Faults come as a list with a type each; a header says whether to try again."""
+        found = judge(answer)
+        faults = _faults(answer.text)
+        if faults:
+            hint = "" if self.model.wire else " (image_field, prompt_field and arguments say what the model is sent)"
+            said = "; ".join(text for text, _ in faults)
+            message = f"{origin(answer.address)} answers {answer.status}: {clean(said)}{hint}"
+            found = found._replace(message=message, code=faults[0][1] or found.code)
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        again = headers.get("x-fal-retryable", "").strip().lower()
+        if any(kind == "content_policy_violation" for _, kind in faults):
+            return found._replace(kind="refused", code="content_policy_violation")
+        if again == "true" and found.kind == "wrong":
+            return found._replace(kind="busy")
+        if again == "false" and found.kind == "busy" and answer.status != 429:
+            return found._replace(kind="wrong")
+        return found
+
+
+def _faults(text: str) -> list[tuple[str, str]]:
+    """(place and message, type) of each fault in an error's body."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    detail = part(body, "detail")
+    faults = [one for one in detail if isinstance(one, dict)] if isinstance(detail, list) else []
+    return [(f"{_place(one)}{one.get('msg') or one.get('type') or ''}", str(one.get("type") or "")) for one in faults]
+
+
+def _place(fault: dict[str, Any]) -> str:
+    where = fault.get("loc")
+    return f"{'.'.join(map(str, where))}: " if isinstance(where, list) and where else ""

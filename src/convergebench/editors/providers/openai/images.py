@@ -1,0 +1,62 @@
+"""GPT Image models by `images.edit`: one image and words in, one image out. No seed, no session, no reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.openai.client import OpenAIEditor, OpenAIOptions
+from convergebench.editors.providers.openai.prices import at_quality
+from convergebench.editors.providers.sdk import count, from_base64, raw_of, rows, table, text
+from convergebench.errors import BadReply
+from convergebench.types import Edited, EditRequest
+
+
+class OpenAIImagesEditor(OpenAIEditor):
+    """GPT Image by its maker."""
+
+    Options = OpenAIOptions
+    provider = "openai"
+
+    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+        super().__init__(name, model, given)
+        if self.options.quality != "high" and self.options.dollars is None:
+            prices = at_quality(model.wire_id, self.options.quality)
+            self.capabilities = replace(
+                self.capabilities, dollars_per_call=prices.get("1K"), dollars_by_resolution=prices
+            )
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """One attempt; trying again is the engine's business."""
+        client = self._client()
+        used = self.image_arguments(request)
+        data, mime = self.sendable(request)
+        picture = (f"image.{mime.removeprefix('image/')}", data, mime)
+        body = await self.ask(
+            client.images.with_raw_response.edit(
+                model=self.model.wire_id, image=picture, prompt=request.instruction, n=1, **used
+            )
+        )
+        raw = raw_of(body, self.name)
+        image = from_base64(next(iter(rows(body.get("data"))), {}).get("b64_json"))
+        dollars = self.cost(request, counted(body.get("usage")), made=bool(image))
+        if not image:
+            raise BadReply(f"{self.name} sent no image", raw=raw, dollars=dollars)
+        image, mime = self.received(image, raw=raw, dollars=dollars)
+        told = {name: text(body[name]) for name in ("size", "quality") if text(body.get(name))}
+        return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used={**used, "made": told} if told else used)
+
+
+def counted(usage: Any) -> dict[str, int]:
+    """Tokens by the kinds of the price table; what has no kind is an image's."""
+    usage = table(usage)
+    asked, answered = table(usage.get("input_tokens_details")), table(usage.get("output_tokens_details"))
+    words, answered_words = count(asked.get("text_tokens")), count(answered.get("text_tokens"))
+    return {
+        "text_input": words,
+        "image_input": max(0, count(usage.get("input_tokens")) - words),
+        "text_output": answered_words,
+        "image_output": max(0, count(usage.get("output_tokens")) - answered_words),
+    }

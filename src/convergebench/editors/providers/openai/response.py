@@ -1,0 +1,94 @@
+"""What a language model with an image tool said: the image, the reasoning, or why there is no image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convergebench.editors.providers.sdk import from_base64, raw_of, rows, table, text
+from convergebench.errors import BadReply, EditorError, Refused, Transient
+from convergebench.wire.client import clean
+
+BUSY = frozenset({"server_error", "rate_limit_exceeded"})
+"""Codes of a response that came to nothing and may come to something later."""
+UNWILLING = frozenset(
+    {
+        "moderation_blocked",
+        "content_policy_violation",
+        "image_content_policy_violation",
+        "invalid_prompt",
+        "bio_policy",
+        "misalignment_policy_violation",
+    }
+)
+"""Codes by which a filter says no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A reply that has been read."""
+
+    body: Mapping[str, Any]
+    raw: str
+    image: bytes | None
+    model: str
+    reasoning: str | None
+    words: str
+    refused: str
+    """The model's own refusal, marked as one."""
+    calls: tuple[Mapping[str, Any], ...]
+    """Of the image tool."""
+
+    def refusal(self, name: str, dollars: float) -> EditorError:
+        """Why there is no image."""
+        for fault in (*(table(call.get("error")) for call in self.calls), table(self.body.get("error"))):
+            if fault:
+                return self._fault(name, fault, dollars)
+        cut = text(table(self.body.get("incomplete_details")).get("reason"))
+        if cut == "content_filter":
+            said = self.words or "the answer was cut by a filter"
+            return Refused(clean(f"{cut}: {said}"), reason=cut, raw=self.raw, dollars=dollars)
+        if self.refused:
+            return Refused(clean(self.refused), reason="refusal", raw=self.raw, dollars=dollars)
+        if cut:
+            return BadReply(f"{name} was cut short ({clean(cut)})", raw=self.raw, dollars=dollars)
+        if self.words and not self.calls:
+            return Refused(clean(self.words), reason="text-only", raw=self.raw, dollars=dollars)
+        said = f": {clean(self.words)}" if self.words else ""
+        return BadReply(f"{name} sent no image{said}", raw=self.raw, dollars=dollars)
+
+    def _fault(self, name: str, fault: Mapping[str, Any], dollars: float) -> EditorError:
+        code, message = text(fault.get("code")), text(fault.get("message"))
+        details = table(fault.get("moderation_details"))
+        if code in UNWILLING or details:
+            named = details.get("categories")
+            kinds = ", ".join(map(text, named)) if isinstance(named, list) else ""
+            said = f"{code}: {message}" + (f" ({kinds})" if kinds else "")
+            return Refused(clean(said), reason=code or "moderation", raw=self.raw, dollars=dollars)
+        said = f"{name} failed: {clean(f'{code}: {message}')}"
+        if code in BUSY:
+            return Transient(said, raw=self.raw, dollars=dollars)
+        # of what the tool may say nothing is listed; another try is cheap. What the response says is about the request
+        kind = BadReply if fault is not table(self.body.get("error")) else EditorError
+        return kind(said, raw=self.raw, dollars=dollars)
+
+
+def read_response(body: Mapping[str, Any], name: str) -> Response:
+    """The parts of a response, whatever its shape."""
+    raw = raw_of(body, name)
+    items = rows(body.get("output"))
+    calls = tuple(item for item in items if item.get("type") == "image_generation_call")
+    results = [found for call in calls if (found := from_base64(call.get("result")))]
+    thoughts = [part for item in items if item.get("type") == "reasoning" for part in rows(item.get("summary"))]
+    said = [part for item in items if item.get("type") == "message" for part in rows(item.get("content"))]
+    return Response(
+        body=body,
+        raw=raw,
+        image=results[-1] if results else None,
+        model=text(body.get("model")),
+        reasoning="\n\n".join(one for part in thoughts if (one := text(part.get("text")).strip())) or None,
+        words="\n\n".join(one for part in said if (one := text(part.get("text")).strip())),
+        refused="\n\n".join(one for part in said if (one := text(part.get("refusal")).strip())),
+        calls=calls,
+    )

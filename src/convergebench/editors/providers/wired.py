@@ -1,0 +1,109 @@
+"""What the editors have in common that speak to their provider over plain HTTP, without a library of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from convergebench import ids
+from convergebench.documents import Strict, check_document
+from convergebench.editors.models.table import Model
+from convergebench.editors.providers.remote import CIRCUMSTANCES, RemoteEditor
+from convergebench.errors import BadReply
+from convergebench.wire.client import Answer, Key, Wire, clean
+from convergebench.wire.raw import without_images
+from convergebench.wire.verdict import Verdict, judge
+
+
+class Shape(Strict):
+    """What a row of the model table may say under `wire`; each provider adds its own."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    """Sent with every call: PNG asked for, rewriting of the words and watermarks switched off."""
+
+
+class WiredEditor(RemoteEditor):
+    """One connection pool, one key in one header, one way to read what comes back."""
+
+    WireShape: ClassVar[type[Shape]] = Shape
+    key_header: ClassVar[str] = "Authorization"
+    key_form: ClassVar[str] = "Bearer {}"
+    relatives: ClassVar[tuple[str, ...]] = ()
+    """Ends of host names (`.bfl.ai`) that are the provider's own, beside the one in `base_url`."""
+    shape: Shape
+
+    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+        super().__init__(name, model, given)
+        self.shape = check_document(model.wire, self.WireShape, where=f"model '{model.id}', wire")
+        self.base_url = self.options.base_url.rstrip("/") or self.home()
+        self.fingerprint = ids.fingerprint(f"{self.provider}:{model.wire_id}", self.version, self.identity())
+        key = Key(self.variables, header=self.key_header, form=self.key_form)
+        self.wire = Wire(self.base_url, key=key, seconds=self.limits.seconds, at_once=self.limits.at_once)
+
+    def home(self) -> str:
+        """Where the provider is for this model, unless `base_url` says otherwise."""
+        return self.address
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that changes answers: the options that are no circumstances, and the row's wire details."""
+        options = self.options.model_dump(mode="json")
+        chosen = {key: value for key, value in options.items() if key not in CIRCUMSTANCES}
+        return {**chosen, "wire": self.model.wire}
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self.wire.close()
+
+    def verdict(self, answer: Answer) -> Verdict:
+        """What a failed answer means."""
+        return judge(answer)
+
+    def read(self, answer: Answer, *, dollars: float = 0.0, fine: Iterable[int] = (200,)) -> dict[str, Any]:
+        """The body of an answer that went well; anything else is raised as what it means."""
+        if answer.status not in fine:
+            raise self.verdict(answer).as_editor_error(dollars)
+        try:
+            body = answer.json()
+        except BadReply as error:
+            error.dollars, error.raw = dollars, clean(answer.text)
+            raise
+        if not isinstance(body, dict):
+            raise BadReply(
+                f"{self.name} answered with a {type(body).__name__}", raw=without_images(body), dollars=dollars
+            )
+        return body
+
+    def asking(self, address: str) -> Callable[[], Awaitable[Answer]]:
+        """A question to an address out of a reply, with the key where it may have it."""
+        return lambda: self.wire.send("GET", address, keyed=self.trusts(address))
+
+    def trusts(self, address: str) -> bool:
+        """Whether an address out of a reply may have the key: the same server, or one of the provider's own."""
+        try:
+            there, here = urlsplit(address), urlsplit(self.base_url)
+        except ValueError:
+            return False
+        if (there.scheme, there.netloc) == (here.scheme, here.netloc):
+            return True
+        return there.scheme == "https" and (there.hostname or "").endswith(self.relatives or ("\0",))
+
+
+def amount(value: Any) -> float | None:
+    """A sum out of a reply, if it is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
+
+
+def part(value: Any, *path: str | int) -> Any:
+    """What stands at this place of a reply, or None: replies are never trusted to have their shape."""
+    for key in path:
+        if isinstance(key, int):
+            value = value[key] if isinstance(value, list) and len(value) > key else None
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
+    return value

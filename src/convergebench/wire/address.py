@@ -1,0 +1,33 @@
+"""What a study file may say about a server: where it is and which variable holds its key; never a secret itself."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from convergebench.redaction import SECRET
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SPELT_OUT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
+"""`MY_LOGIN`: words in capitals, which no key is."""
+
+
+def require_no_secret(base_url: str, key: str, *, example: str = "http://127.0.0.1:8000/v1") -> None:
+    """`ValueError` if the address is none or holds a secret, or if `key` is not the name of a variable.
+
+    What was given is never repeated: it might be the secret.
+    """
+    try:
+        parts = urlsplit(base_url)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # its words repeat what stands in the place of a port
+        whole = False
+    if base_url and not whole:
+        raise ValueError(f"base_url should be an address such as {example}") from None
+    if base_url and (parts.username or parts.password or parts.query or parts.fragment):
+        raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
+    named = _VARIABLE.fullmatch(key) and (SECRET.search(key) or _SPELT_OUT.fullmatch(key))
+    if key and not named:
+        raise ValueError(
+            "key should name an environment variable, with KEY or TOKEN in its name, such as OPENAI_API_KEY"
+        )

@@ -1,0 +1,55 @@
+"""A reply as it is kept: every word of it, and instead of image bytes their size and checksum."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from typing import Any
+
+LONG = 2_000
+"""Characters above which a string that could be base64 is taken for a file."""
+_INSIDE = re.compile(r"data:[\w.+-]*/?[\w.+-]*(;[\w.+-]+=[^;,]*)*;base64,")
+"""How an address begins that holds its file."""
+
+
+def without_images(reply: Any) -> str:
+    """The reply as JSON text; base64 and `data:` strings that hold files are replaced by a note of what they held."""
+    try:
+        return sound(json.dumps(_stripped(reply), ensure_ascii=False, separators=(",", ":"), default=str))
+    except RecursionError:  # a reader can be made to go deeper than a writer
+        return '"(nested too deeply to be kept)"'
+
+
+def sound(text: str) -> str:
+    """The text without halves of characters, which JSON can carry and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _stripped(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _stripped(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_stripped(one) for one in value]
+    if isinstance(value, bytes):
+        return note(value)
+    if isinstance(value, str) and (len(value) > LONG or _INSIDE.match(value)):
+        data = _decoded(value)
+        return value if data is None else note(data)
+    return value
+
+
+def note(data: bytes) -> str:
+    """What stands in the place of a file."""
+    return f"({len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()})"
+
+
+def _decoded(text: str) -> bytes | None:
+    plain = "".join((text.partition(",")[2] if _INSIDE.match(text) else text).split())
+    plain = plain.replace("-", "+").replace("_", "/")  # the alphabet for addresses
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,134 @@
+"""A server on this machine that says what a test wants it to say, and remembers what it was asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as the server got it."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    """By small names."""
+    body: bytes
+
+    @property
+    def route(self) -> str:
+        """The path without what follows the question mark."""
+        return urlsplit(self.path).path
+
+    @property
+    def query(self) -> dict[str, str]:
+        return {name: values[-1] for name, values in parse_qs(urlsplit(self.path).query).items()}
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def form(self) -> dict[str, tuple[str, bytes]]:
+        """Fields of a multipart body: name → (file name or nothing, content)."""
+        head = f"Content-Type: {self.headers['content-type']}\r\n\r\n".encode()
+        message = BytesParser(policy=HTTP).parsebytes(head + self.body)
+        found: dict[str, tuple[str, bytes]] = {}
+        for part in message.iter_parts():
+            name = str(part.get_param("name", header="content-disposition"))
+            content = part.get_payload(decode=True)
+            assert isinstance(content, bytes)
+            found[name] = (part.get_filename() or "", content)
+        return found
+
+
+@dataclass(frozen=True)
+class Told:
+    """One answer on the wire. A `body` that is no bytes is sent as JSON."""
+
+    status: int = 200
+    body: Any = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+    """End the connection in the middle of the body."""
+    hold: bool = False
+    """Say nothing until the server is closed."""
+
+    @property
+    def data(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+Answerer = Callable[[Asked, "Loopback"], Told]
+
+
+class Loopback:
+    """The server; `asked` holds every request in order."""
+
+    def __init__(self, answer: Answerer) -> None:
+        self.asked: list[Asked] = []
+        self.answer = answer
+        self.closing = threading.Event()
+        self.address = ""
+
+    @property
+    def first(self) -> Asked:
+        return self.asked[0]
+
+
+@contextmanager
+def serving(answer: Answerer) -> Iterator[Loopback]:
+    """A server for as long as the block lasts."""
+    loopback = Loopback(answer)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def _handle(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            asked = Asked(self.command, self.path, headers, body)
+            loopback.asked.append(asked)
+            told = loopback.answer(asked, loopback)
+            if told.hold:
+                loopback.closing.wait(30)
+                self.close_connection = True
+                return
+            with suppress(BrokenPipeError, ConnectionResetError):  # a client that has given up
+                self.send_response(told.status)
+                plain = isinstance(told.body, bytes)
+                kind = {"Content-Type": "application/octet-stream" if plain else "application/json"}
+                for name, value in {**kind, **told.headers, "Content-Length": str(len(told.data))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(told.data[: len(told.data) // 2] if told.cut else told.data)
+                self.wfile.flush()
+            self.close_connection = self.close_connection or told.cut
+
+        do_GET = do_POST = do_PUT = do_DELETE = _handle
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        loopback.address = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield loopback
+        finally:
+            loopback.closing.set()
+            server.shutdown()
+            thread.join(5)

@@ -1,0 +1,227 @@
+"""Several editors in one run: what ends one of them, and what they share."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.virtual_time import run_virtually
+from convergebench.engine.progress import Progress
+from convergebench.engine.run import Engine, Summary
+from convergebench.engine.session import require_understood
+from convergebench.errors import EditorError, StudyError, Transient, Unavailable
+from convergebench.store.run import Run
+from convergebench.studies.roundtrip import RoundTrip
+from convergebench.types import Capabilities, Edited, EditRequest, Limits, Settings
+from tests.engine.parts import CASES, IMAGES, CountingEditor, begun, chains_of, query, walk
+
+
+def together(root: Path, editors: list[CountingEditor], rounds: int = 3, **options: Any) -> tuple[Summary, float]:
+    with Run.create(root) as run:
+        begun(run, IMAGES, CASES)
+        engine = Engine(run, {editor.name: editor for editor in editors}, progress=Progress(), **options)
+        chains = [chain for editor in editors for chain in chains_of(CASES, rounds, editor.name)]
+        return run_virtually(engine.run(chains))
+
+
+def statuses(root: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for editor, status in query(root, "select editor, status from chains"):
+        found.setdefault(editor, set()).add(status)
+    return found
+
+
+def test_an_editor_whose_credit_is_spent_ends_alone(tmp_path: Path) -> None:
+    calls = 0
+
+    def spent(request: EditRequest) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 5:
+            raise Unavailable("the account has nothing left", dollars=0.0)
+
+    poor = CountingEditor("poor", before=spent, fingerprint="poor@1")
+    rich = CountingEditor("rich", fingerprint="rich@1")
+    summary, _ = together(tmp_path / "run", [poor, rich])
+    assert summary.stopped == "poor: the account has nothing left"
+    assert statuses(tmp_path / "run")["rich"] == {"finished"}
+    assert statuses(tmp_path / "run")["poor"] <= {"stopped", "open"}
+    assert rich.calls == len(CASES) * 6
+    assert poor.calls <= 5 + poor.limits.at_once
+    outcomes = dict(query(tmp_path / "run", "select outcome, count(*) from attempts where editor = 'poor' group by 1"))
+    assert outcomes["ok"] == 5
+
+
+def test_the_next_run_goes_on_where_the_credit_ended(tmp_path: Path) -> None:
+    def spent(request: EditRequest) -> None:
+        if request.index > 2:
+            raise Unavailable("no credit")
+
+    walk(tmp_path / "run", CountingEditor(before=spent), rounds=3)
+    again = CountingEditor()
+    summary, _, _ = walk(tmp_path / "run", again, rounds=3)
+    assert summary.statuses == {"finished": len(CASES)}
+    assert again.calls == len(CASES) * 4
+
+
+def test_a_wrong_request_ends_its_chain_without_another_try(tmp_path: Path) -> None:
+    def wrong(request: EditRequest) -> None:
+        if request.case == CASES[0].id:
+            raise EditorError("400: the image is odd")
+
+    editor = CountingEditor(before=wrong)
+    summary, _, _ = walk(tmp_path / "run", editor, rounds=2)
+    assert summary.statuses == {"finished": len(CASES) - 1, "failed": 1}
+    assert sum(request.case == CASES[0].id for request in editor.requests) == 1
+    assert query(tmp_path / "run", "select error from attempts where outcome = 'error'") == [("400: the image is odd",)]
+
+
+@pytest.mark.parametrize(("accounts", "waits"), [(("key", "key"), True), (("key", "other"), False), (("", ""), False)])
+def test_a_pause_holds_for_all_editors_of_an_account(tmp_path: Path, accounts: tuple[str, str], waits: bool) -> None:
+    def busy_once(request: EditRequest) -> None:
+        if request.attempt == 1 and request.index == 1 and request.case == CASES[0].id:
+            raise Transient("429", retry_after=500.0)
+
+    times: list[float] = []
+    one = CountingEditor("one", limits=Limits(1, account=accounts[0]), before=busy_once, fingerprint="one@1")
+    two = CountingEditor(
+        "two",
+        limits=Limits(1, account=accounts[1]),
+        seconds=1.0,
+        before=lambda request: times.append(asyncio.get_running_loop().time()),
+        fingerprint="two@1",
+    )
+    together(tmp_path / "run", [one, two], rounds=1)
+    assert len(times) == len(CASES) * 2
+    assert (max(times) > 500) == waits, "calls that were under way come home; no further one begins before its time"
+
+
+def test_editors_on_one_machine_share_its_cores(tmp_path: Path) -> None:
+    busy = most = 0
+
+    class Heavy(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            nonlocal busy, most
+            busy += 1
+            most = max(most, busy)
+            try:
+                return await super().edit(request)
+            finally:
+                busy -= 1
+
+    limits = Limits(2, account="this processor", together=2)
+    editors: list[CountingEditor] = [
+        Heavy(name, limits=limits, seconds=1.0, fingerprint=f"{name}@1") for name in ("one", "two", "three")
+    ]
+    together(tmp_path / "run", editors, rounds=1)
+    assert most == 2
+
+
+def test_a_price_that_nobody_knows_cannot_be_kept_under_a_limit(tmp_path: Path) -> None:
+    editor = CountingEditor()
+    editor.capabilities = Capabilities(dollars_per_call=None)
+    with pytest.raises(StudyError, match=r"nobody knows what counting charges; .*dollars = …"):
+        walk(tmp_path / "run", editor, max_cost=1.0)
+    summary, _, _ = walk(tmp_path / "run", editor, rounds=1)
+    assert summary.statuses == {"finished": len(CASES)}
+
+
+def test_a_price_follows_the_resolution_and_the_turns(tmp_path: Path) -> None:
+    able = Capabilities(
+        sessions=True,
+        resolutions=("1K", "4K"),
+        dollars_per_call=0.1,
+        dollars_by_resolution={"1K": 0.1, "4K": 0.4},
+        dollars_per_turn=0.01,
+    )
+    assert able.dollars(Settings(resolution="4K")) == pytest.approx(0.4)
+    assert able.dollars(Settings(resolution="1K", session="single"), 9) == pytest.approx(0.19)
+    assert able.dollars(Settings(), 9) == pytest.approx(0.1)
+
+
+# --- settings ------------------------------------------------------------------------------------------
+
+
+def test_resolutions_take_turns_and_are_part_of_each_step(tmp_path: Path) -> None:
+    editor = CountingEditor()
+    study = RoundTrip(3, settings=Settings(interleaved=("1K", "2K", "4K")))
+    walk(tmp_path / "run", editor, rounds=3, study=study, cases=CASES[:1])
+    assert [request.settings.resolution for request in editor.requests] == ["1K", "2K", "4K", "1K", "2K", "4K"]
+    assert [request.settings.interleaved for request in editor.requests] == [()] * 6
+
+
+def test_a_single_session_hands_over_every_earlier_turn(tmp_path: Path) -> None:
+    editor = CountingEditor()
+    study = RoundTrip(2, settings=Settings(session="single"))
+    walk(tmp_path / "run", editor, rounds=2, study=study, cases=CASES[:1])
+    lengths = [len(request.history) for request in editor.requests]
+    assert lengths == [0, 1, 2, 3]
+    last = editor.requests[-1]
+    assert [turn.instruction for turn in last.history] == ["add one", "take one away", "add one"]
+    assert last.history[0].image == editor.requests[0].image
+    assert last.history[0].answer == editor.requests[1].image
+    assert last.history[-1].answer == last.image
+
+
+def test_a_session_goes_on_after_a_stop_with_its_whole_history(tmp_path: Path) -> None:
+    study = RoundTrip(2, settings=Settings(session="single"))
+
+    def stop(request: EditRequest) -> None:
+        if request.index == 3:
+            raise Unavailable("later")
+
+    walk(tmp_path / "run", CountingEditor(before=stop), rounds=2, study=study, cases=CASES[:1])
+    again = CountingEditor()
+    walk(tmp_path / "run", again, rounds=2, study=study, cases=CASES[:1])
+    assert [len(request.history) for request in again.requests] == [2, 3]
+
+
+def test_a_seed_is_recorded_only_where_it_was_taken(tmp_path: Path) -> None:
+    with_seed, without = (
+        CountingEditor("with", fingerprint="with@1"),
+        CountingEditor("without", fingerprint="without@1"),
+    )
+    with_seed.capabilities = Capabilities(seed=True)
+    together(tmp_path / "run", [with_seed, without], rounds=1)
+    seeds = dict(query(tmp_path / "run", "select editor, max(seed) from steps group by 1"))
+    assert seeds["with"] is not None
+    assert seeds["without"] is None
+
+
+ABLE = Capabilities(
+    seed=True, temperature=True, resolutions=("1K", "2K"), aspects=("16:9",), sessions=True, reasoning=True
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings(seed=3), "takes no seed"),
+        (Settings(seed_policy="fixed"), "takes no seed"),
+        (Settings(temperature=0.4), "takes no temperature"),
+        (Settings(resolution="1K"), "takes no resolution '1K'"),
+        (Settings(interleaved=("1K", "2K")), "takes no resolution '1K'"),
+        (Settings(aspect="16:9"), "takes no aspect '16:9'"),
+        (Settings(session="single"), "keeps no session"),
+        (Settings(reasoning=True), "gives no summary of its reasoning"),
+    ],
+)
+def test_a_setting_that_is_not_understood_is_refused_before_the_first_call(settings: Settings, said: str) -> None:
+    editor = CountingEditor()
+    with pytest.raises(StudyError, match=said):
+        require_understood(editor, "counting", settings)
+    editor.capabilities = ABLE
+    require_understood(editor, "counting", settings)
+
+
+def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_run(tmp_path: Path) -> None:
+    class Vague(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            return replace(await super().edit(request), dollars=float("nan"))
+
+    summary, _, _ = walk(tmp_path / "run", Vague(), rounds=1)
+    assert summary.statuses == {"failed": len(CASES)}

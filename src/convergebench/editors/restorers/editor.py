@@ -1,0 +1,151 @@
+"""The editor around the network: pixels restored and brought back to the size they had, the words unread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from threading import Lock
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from PIL import Image
+from pydantic import Field
+
+from convergebench import ids
+from convergebench.documents import Strict, check_document
+from convergebench.editors.base import BaseEditor, on_the_processor
+from convergebench.editors.restorers.network import Network, Shape, Values
+from convergebench.errors import Prerequisite
+from convergebench.images.decode import decode
+from convergebench.images.encode import encode_png
+from convergebench.images.frame import Pixels
+from convergebench.types import Capabilities, Edited, EditRequest
+from convergebench.weights.catalogue import find_weight
+from convergebench.weights.store import identity, locate, missing, search
+
+VERSION = 1
+"""Raised whenever the pixels would change; part of every fingerprint."""
+MOST_AT_ONCE = 8
+"""A tile takes up to 0.8 GB while it is worked on (a heavy model's 1.6 GB)."""
+
+Shrink = Literal["before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a name stands for."""
+
+    weight: str
+    shape: Shape
+    tile: int
+    """Longest side, in pixels of what the network is given, that it works on at once."""
+    seconds: float
+    """For 512 × 512 pixels on one core, about."""
+    shrink: Shrink = "after"
+    """A network that enlarges: is the picture shrunk before it, so that detail is made up, or its answer after it."""
+    heavy: bool = False
+    """Takes so much memory that calls go one by one, each on all cores."""
+
+
+class Options(Strict):
+    """What a study may say about a restorer."""
+
+    threads: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Cores per call; the bytes do not depend on it. Unset: one, and as many calls at once as there are cores."""
+    tile: Annotated[int, Field(ge=32, le=4096)] | None = None
+    """Smaller takes less memory."""
+
+
+class EnlargingOptions(Options):
+    """The same, for a network that enlarges."""
+
+    shrink: Shrink | None = None
+    """`before` the network, which then makes up detail, or its answer `after` it, which costs scale² times as much."""
+
+
+class RestorerEditor(BaseEditor):
+    """Restores. Equal images give equal bytes, however many calls run at once and on however many cores."""
+
+    def __init__(self, name: str, model: Model, options: Mapping[str, Any]) -> None:
+        kind = EnlargingOptions if model.shape.scale > 1 else Options
+        given = check_document(options, kind, where=f"editor '{name}'")
+        self.name = name
+        self.model = model
+        self.tile = given.tile or model.tile
+        self.shrink: Shrink = getattr(given, "shrink", None) or model.shrink
+        cores = os.cpu_count() or 1
+        self.threads = given.threads or (cores if model.heavy else 1)
+        chosen = {"weights": identity(model.weight), "tile": self.tile, "shrink": self.shrink}
+        self.fingerprint = ids.fingerprint(model.weight, VERSION, chosen)
+        self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=model.seconds)
+        at_once = 1 if model.heavy else max(1, min(MOST_AT_ONCE, cores // self.threads))
+        self.limits = on_the_processor(at_once=at_once)
+        self._network: Network | None = None
+        self._lock = Lock()
+
+    def lacks(self) -> list[str]:
+        """The package ncnn, the weights."""
+        found = []
+        if find_spec("ncnn") is None:
+            found.append('ncnn is not installed; type: pip install "convergebench[restorers]"')
+        if search(find_weight(self.model.weight)) is None:
+            found.append(missing(find_weight(self.model.weight)))
+        return found
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """One restoration, in a thread."""
+        return await asyncio.to_thread(self._edit, request.image)
+
+    async def close(self) -> None:
+        """Forget the network; a later call loads it again."""
+        with self._lock:
+            self._network = None
+
+    def _edit(self, image: bytes) -> Edited:
+        pixels = decode(image, what=f"the image given to {self.name}", alpha="white").pixels
+        restored = self._restored(self._loaded(), pixels)
+        used = {
+            "weights": self.model.weight,
+            "ncnn": version("ncnn"),
+            "tile": self.tile,
+            **({"shrink": self.shrink} if self.model.shape.scale > 1 else {}),
+        }
+        return Edited(encode_png(restored), "image/png", self.model.weight, used=used)
+
+    def _restored(self, network: Network, pixels: Pixels) -> Pixels:
+        height, width = pixels.shape[:2]
+        scale = self.model.shape.scale
+        if self.shrink == "before" and scale > 1:
+            # filled up first, so that a side that is no multiple is not stretched
+            filled = np.pad(pixels, ((0, -height % scale), (0, -width % scale), (0, 0)), mode="reflect")
+            small = _resized(filled, filled.shape[1] // scale, filled.shape[0] // scale)
+            return _levels(network(_values(small), tile=self.tile))[:height, :width]
+        restored = _levels(network(_values(pixels), tile=self.tile))
+        return _resized(restored, width, height) if scale > 1 else restored
+
+    def _loaded(self) -> Network:
+        with self._lock:
+            if self._network is None:
+                gone = self.lacks()
+                if gone:
+                    raise Prerequisite(f"editor '{self.name}': " + "; ".join(gone))
+                folder = locate(self.model.weight)
+                param, weights = (folder / file.path for file in find_weight(self.model.weight).files)
+                self._network = Network(param, weights, self.model.shape, threads=self.threads)
+            return self._network
+
+
+def _values(pixels: Pixels) -> Values:
+    return np.asarray(pixels / np.float32(255), np.float32)
+
+
+def _levels(values: Values) -> Pixels:
+    return np.rint(np.clip(values, 0, 1) * 255).astype(np.uint8)
+
+
+def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
+    return np.asarray(Image.fromarray(pixels).resize((width, height), Image.Resampling.LANCZOS), np.uint8)

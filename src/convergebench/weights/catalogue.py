@@ -22,6 +22,7 @@ DATA = Path(__file__).parent / "data"
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
 Checksum = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
+NpmName = Annotated[str, StringConstraints(pattern=r"^((@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)?$")]
 
 
 class WeightFile(Strict):
@@ -44,6 +45,9 @@ class Source(Strict):
     """Where the files can be had: a registry package that ships them, a model hub, or plain addresses."""
 
     package: str = ""
+    """Of the Python index."""
+    npm: NpmName = ""
+    """Of the npm registry, with its scope."""
     version: str = ""
     hub: str = ""
     revision: str = ""
@@ -53,10 +57,10 @@ class Source(Strict):
     """For a package or a hub: the path of each file in it, in the order of `files`."""
 
     @model_validator(mode="after")
-    def _is_one_of_three(self) -> Source:
-        if sum(map(bool, (self.package, self.hub, self.addresses))) != 1:
-            raise ValueError("a source is either a package, a hub repository, or addresses")
-        if self.package and not self.version:
+    def _is_one_of_four(self) -> Source:
+        if sum(map(bool, (self.package, self.npm, self.hub, self.addresses))) != 1:
+            raise ValueError("a source is either a package, an npm package, a hub repository, or addresses")
+        if (self.package or self.npm) and not self.version:
             raise ValueError("a package needs a version")
         return self
 
@@ -70,6 +74,8 @@ class Source(Strict):
         """As shown to a person."""
         if self.package:
             return f"package {self.package} {self.version}"
+        if self.npm:
+            return f"npm {self.npm} {self.version}"
         return f"hub {self.hub}" if self.hub else without_credentials(self.addresses[0])
 
 

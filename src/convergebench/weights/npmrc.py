@@ -1,0 +1,109 @@
+"""How npm is set up here: which registry has which scope, and what it wants to be told.
+
+npm need not be installed, and nothing of it runs. Its settings are plain lines `key = value` in several files; the
+first place that has a key decides: the environment, the project's file, the user's, the machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from convergebench.errors import Prerequisite
+
+DEFAULT = "https://registry.npmjs.org/"
+
+_PREFIX = re.compile(r"^npm_config_", re.IGNORECASE)
+_VARIABLE = re.compile(r"\$\{([^}?]+)(\??)\}")
+
+
+def settings() -> dict[str, str]:
+    """Every setting in force, as npm would read them in this folder."""
+    found: dict[str, str] = {}
+    environment = _from_environment()
+    user = Path(environment.get("userconfig") or "~/.npmrc")
+    for source in (environment, *(_from_file(path) for path in (_project(), user, _machine(environment)))):
+        for key, value in source.items():
+            found.setdefault(key, value)
+    return found
+
+
+def registry_of(package: str, config: Mapping[str, str]) -> str:
+    """The address of the registry that has this package: its scope's own, or the one for everything."""
+    scope = package.partition("/")[0] if package.startswith("@") else ""
+    address = (config.get(f"{scope}:registry", "") if scope else "") or config.get("registry", "") or DEFAULT
+    if not address.startswith(("http://", "https://")):
+        raise Prerequisite("the npm registry set up here is no web address; see `registry` in .npmrc")
+    return address.rstrip("/") + "/"
+
+
+def credentials(address: str, config: Mapping[str, str]) -> dict[str, str]:
+    """The header that opens this address: settings for its host and the longest leading part of its path."""
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    folders = parts.path.strip("/").split("/")
+    for length in range(len(folders), -1, -1):
+        base = "/".join([f"//{host}", *(one for one in folders[:length] if one), ""])
+        for key, kind in (("_authToken", "Bearer"), ("_auth", "Basic")):
+            if value := config.get(f"{base}:{key}") or config.get(f"{base.rstrip('/')}:{key}"):
+                return {"Authorization": f"{kind} {value}"}
+    return {}
+
+
+def _from_environment() -> dict[str, str]:
+    """`NPM_CONFIG_REGISTRY` and `npm_config_registry` are the same; an empty one counts as unset."""
+    found = {}
+    for name, value in os.environ.items():
+        if value and _PREFIX.match(name):
+            key = _PREFIX.sub("", name)
+            # a scope or a host stands as it is; in a plain name an underline is a dash, except at its beginning
+            found[key if key.startswith(("@", "//")) else re.sub(r"(?<!^)_", "-", key.lower())] = value
+    return found
+
+
+def _from_file(path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        text = path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, RuntimeError):  # not there, not ours, not text, or the home of nobody
+        return {}
+    return dict(_lines(text))
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals and not line.lstrip().startswith((";", "#")):
+            yield _filled(key.strip()), _filled(value.strip().strip("\"'"))
+
+
+def _filled(text: str) -> str:
+    """`${NAME}` from the environment; left as it stands where there is none, empty if it is `${NAME?}`."""
+
+    def value(match: re.Match[str]) -> str:
+        return os.environ.get(match[1], "" if match[2] else match[0])
+
+    return _VARIABLE.sub(value, text)
+
+
+def _project() -> Path | None:
+    """The file of the project that this folder is in: the nearest one up that looks like one, else this folder's."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "package.json").is_file() or (folder / "node_modules").is_dir():
+            return folder / ".npmrc"
+    return here / ".npmrc"
+
+
+def _machine(environment: Mapping[str, str]) -> Path | None:
+    if named := environment.get("globalconfig"):
+        return Path(named)
+    if prefix := environment.get("prefix") or os.environ.get("PREFIX"):
+        return Path(prefix) / "etc" / "npmrc"
+    node = shutil.which("node")
+    return Path(node).resolve().parent.parent / "etc" / "npmrc" if node else None

@@ -64,11 +64,11 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         floors=floor_table(data, tuple(found), settings.floors, bootstrap),
         outcomes=outcomes_table(data.chains),
     )
-    return replace(result, headline=_sentences(data, held, headline, result, given.simulated))
+    return replace(result, headline=_sentences(data, held, headline, result, given))
 
 
 def _sentences(
-    data: Trajectories, held: Contest, level: Level | None, result: Analysis, simulated: frozenset[str]
+    data: Trajectories, held: Contest, level: Level | None, result: Analysis, given: AnalysisInput
 ) -> tuple[str, ...]:
     """The headline: the half-life first, or why there is none."""
     settings = result.settings
@@ -94,7 +94,8 @@ def _sentences(
         words.left_out_sentence(data.chains),
         words.settling_sentence(result.verdicts, [*order[:1], *order[-1:]]),
         words.hardest_sentence(result.auc, settings),
-        words.simulated_sentence(data.editors, simulated),
+        words.simulated_sentence(data.editors, given.simulated),
+        words.copying_sentence(data.editors, given.uninstructed),
     ]
     return tuple(sentence for sentence in sentences if sentence)
 

@@ -162,6 +162,15 @@ def simulated_sentence(editors: tuple[str, ...], simulated: frozenset[str]) -> s
     return f"{listed(pretend)} {noun}, shown beside real ones for scale."
 
 
+def copying_sentence(editors: tuple[str, ...], uninstructed: frozenset[str]) -> str | None:
+    """Says which editors only copy: what they keep is not what an editor keeps that also does what it is told."""
+    copies = [editor for editor in editors if editor in uninstructed]
+    if not copies:
+        return None
+    verb = "copies and never edits" if len(copies) == 1 else "copy and never edit"
+    return f"{listed(copies)} {verb}, whatever the words say."
+
+
 def counted(number: int, noun: str) -> str:
     """`1 case`, `2 cases`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -56,7 +56,7 @@ class AnalysisSettings:
     """Up to this many sources all 2^K swaps are enumerated and p is exact."""
     points: tuple[int, ...] = POINTS
     """Rounds whose numbers are printed in tables; curves have every round."""
-    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize")
+    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
     """Editors that stand for codec-only, resize-only and autoencoder-only floors, where they were run."""
 
 
@@ -79,6 +79,8 @@ class AnalysisInput:
     """Editors that only pretend."""
     deterministic: frozenset[str]
     """Editors whose answer is fixed by the seed and does not vary between replicates."""
+    uninstructed: frozenset[str] = frozenset()
+    """Editors that do the same whatever the words say."""
 
 
 @dataclass(frozen=True, slots=True)

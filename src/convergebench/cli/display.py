@@ -24,6 +24,12 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
+def say_beside(line: str) -> None:
+    """One line that is no result, on stderr."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
 def rows_as_text(rows: Sequence[Mapping[str, str]]) -> str:
     """A plain table, each column as wide as it must be."""
     columns = list(rows[0]) if rows else []

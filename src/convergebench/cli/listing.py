@@ -26,31 +26,22 @@ def list_names(
     import json
 
     from convergebench.cli.display import rows_as_text, say
+    from convergebench.cli.editors import editor_rows, editors_as_text
 
-    rows = {"editors": _editors, "metrics": _metrics, "suites": _suites, "pairs": _pairs, "studies": _studies}[shelf]()
+    rows = {"editors": editor_rows, "metrics": _metrics, "suites": _suites, "pairs": _pairs, "studies": _studies}[
+        shelf
+    ]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    if shelf == Shelf.editors:
+        say(editors_as_text(rows))
         return
     wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
     say(rows_as_text(rows))
     if any(lack for _, lack in wants):
         say("\nbefore they can run here:")
         say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))
-
-
-def _editors() -> list[dict[str, str]]:
-    from convergebench.errors import ConvergeBenchError
-    from convergebench.registry import load, names
-
-    rows = []
-    for name in names("editors"):
-        try:
-            factory = load("editors", name)
-            summary = (factory.__doc__ or "").strip().splitlines()[:1]
-            rows.append({"editor": name, "what it does": "".join(summary).removeprefix(f"`{name}`: ")})
-        except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
-            rows.append({"editor": name, "what it does": f"cannot run: {error}"})
-    return rows
 
 
 def _metrics() -> list[dict[str, str]]:

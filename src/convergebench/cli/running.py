@@ -59,11 +59,20 @@ def run(
 
 
 def _ready(prepared: Prepared, device: str) -> Place:
-    """Whether every metric can run is found out before the first call is paid for."""
+    """Whether every editor and metric can run is found out before the first call is paid for."""
+    from convergebench.cli.display import say_beside
     from convergebench.cli.measuring import where
+    from convergebench.editors.base import lacks, notices
+    from convergebench.errors import Prerequisite
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import require
 
+    for name, editor in prepared.editors.items():
+        for notice in notices(editor):
+            say_beside(f"note: {notice}")
+        missing = lacks(editor)
+        if missing:
+            raise Prerequisite(f"{name} cannot run here: {'; '.join(missing)}")
     require(load_metric(name).facts for name in prepared.metrics)
     asked = {load_metric(name).facts.asks for name in prepared.metrics} - {""}
     for name, role in prepared.roles.items():
@@ -155,6 +164,7 @@ def _execute(
 
 def _print_forecast(root: Path, prepared: Prepared) -> None:
     from convergebench.cli.display import say
+    from convergebench.editors import base as editors
     from convergebench.engine.plan import forecast
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import lacks
@@ -175,14 +185,21 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
     say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
     for row in rows:
         say(_forecast_line(row, width))
-    for name in prepared.metrics:
-        reasons = lacks(load_metric(name).facts)
+    needs = {name: editors.lacks(editor) for name, editor in prepared.editors.items()}
+    needs |= {name: lacks(load_metric(name).facts) for name in prepared.metrics}
+    for name, reasons in needs.items():
         if reasons:
             say(f"before it can run, {name} lacks {', and '.join(reasons)}")
-    dollars, hours = sum(row.dollars for row in rows), max(row.hours for row in rows)
-    say(f"at most {sum(row.calls for row in rows):,} calls, ${dollars:,.2f}, about {hours:,.2f} h "
+    for editor in prepared.editors.values():
+        for notice in editors.notices(editor):
+            say(f"note: {notice}")
+    known = [row.dollars for row in rows if row.dollars is not None]
+    more = " and what nobody knows" if len(known) < len(rows) else ""
+    hours = max(row.hours for row in rows)
+    say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
         "(editors run side by side; retries come on top)")  # fmt: skip
 
 
 def _forecast_line(row: EditorForecast, width: int) -> str:
-    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {row.dollars:>11,.2f} {row.hours:>8.2f}"
+    dollars = "unknown" if row.dollars is None else f"{row.dollars:,.2f}"
+    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {dollars:>11} {row.hours:>8.2f}"

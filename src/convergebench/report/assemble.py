@@ -27,7 +27,8 @@ def assemble(run: Path) -> ReportInput:
         mark: frozenset(name for name, editor in manifest.editors.items() if editor.get(mark))
         for mark in ("simulated", "deterministic")
     }
-    given = AnalysisInput(measurements, chains, facts, **marks)
+    copies = frozenset(name for name, editor in manifest.editors.items() if editor.get("instructed") is False)
+    given = AnalysisInput(measurements, chains, facts, **marks, uninstructed=copies)
     analysis = analyse(given, analysis_settings(manifest.spec))
     return ReportInput(
         analysis=analysis,
@@ -38,6 +39,7 @@ def assemble(run: Path) -> ReportInput:
         run=run,
         facts=facts,
         simulated=marks["simulated"],
+        uninstructed=copies,
     )
 
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from convergebench.reasoning import sections
 from convergebench.report.files import write_whole
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.wording import better
@@ -96,7 +97,20 @@ def _step(row: Row, thumbs: Mapping[str, str]) -> Row:
     kept = ("index", "round", "leg", "instruction", "width", "height", "seconds", "dollars", "attempts", "status")
     image = row["image"]
     where = {"image": quote(image) if image else None, "thumb": thumbs.get(image or "")}
-    return {**{field: row.get(field) for field in kept}, "detail": row.get("detail") or "", **where}
+    more = {"model": row.get("model"), "used": _used(row.get("used"))}
+    thoughts = [[part.title, part.text] for part in sections(row.get("reasoning"))]
+    more |= {"thoughts": thoughts} if thoughts else {}
+    told = {name: value for name, value in more.items() if value}
+    return {**{field: row.get(field) for field in kept}, "detail": row.get("detail") or "", **where, **told}
+
+
+def _used(text: str | None) -> str:
+    """What was sent beside the words, for a reader."""
+    try:
+        used = json.loads(text or "{}")
+    except ValueError:
+        return ""
+    return ", ".join(f"{name} {value}" for name, value in used.items()) if isinstance(used, dict) else ""
 
 
 def metric_order(given: ReportInput, names: Sequence[str]) -> list[str]:

@@ -121,6 +121,12 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("missing", "missing", "A value that could not be measured. It is None with a reason, never zero."),
     ("simulated", "simulated", "An editor that only pretends: known damage, to test the method. Not a model."),
+    (
+        "copies",
+        "ignores words",
+        "A network that does the same whatever the words say, such as an autoencoder or a restorer. It only copies: a "
+        "floor under editors, not a rival.",
+    ),
     ("floor", "floor", "What the codec, a resize or an autoencoder alone would lose under the same protocol."),
 )
 

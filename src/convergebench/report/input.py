@@ -33,6 +33,20 @@ class ReportInput:
     run: Path
     facts: Mapping[str, MetricFacts]
     simulated: frozenset[str]
+    uninstructed: frozenset[str] = frozenset()
+    """Editors that do the same whatever the words say."""
+
+    @property
+    def marks(self) -> dict[str, list[tuple[str, str]]]:
+        """What stands beside an editor's name: (word, where the page explains it)."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for names, word, anchor in (
+            (self.simulated, "simulated", "simulated"),
+            (self.uninstructed, "ignores words", "copies"),
+        ):
+            for name in sorted(names):
+                found.setdefault(name, []).append((word, anchor))
+        return found
 
     @property
     def editors(self) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from convergebench.analysis.result import Analysis
+from convergebench.reasoning import rounds, sections
 from convergebench.report.files import make_whole
 from convergebench.report.input import ReportInput
 
@@ -39,6 +40,7 @@ def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
         "measurements": given.measurements.select(*MEASUREMENT_COLUMNS, *extra) if given.measurements.width else None,
         "chains": given.chains,
         "steps": given.steps,
+        "reasoning": reasoning_table(given.steps),
         **analysis_frames(given.analysis),
     }
     written = []
@@ -46,6 +48,28 @@ def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
         if frame is not None:
             written += _write(frame, out_dir / name)
     return written
+
+
+REASONING = {
+    "editor": pl.String, "case": pl.String, "index": pl.Int64, "section": pl.Int64, "title": pl.String,
+    "text": pl.String, "phase": pl.String, "rounds": pl.Int64,
+}  # fmt: skip
+"""`rounds`: how often the model made a picture within the call, as its summary tells."""
+
+
+def reasoning_table(steps: pl.DataFrame) -> pl.DataFrame | None:
+    """One row per titled section of every step's summary; None if no editor gave one."""
+    if "reasoning" not in steps.columns:
+        return None
+    rows = []
+    for editor, case, index, summary in steps.select("editor", "case", "index", "reasoning").iter_rows():
+        parts = sections(summary)
+        made = rounds(parts)
+        rows += [
+            (editor, case, index, number, part.title, part.text, part.phase, made)
+            for number, part in enumerate(parts, 1)
+        ]
+    return pl.DataFrame(rows, schema=REASONING, orient="row") if rows else None
 
 
 def analysis_frames(analysis: Analysis) -> dict[str, pl.DataFrame]:

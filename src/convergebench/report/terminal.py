@@ -73,7 +73,7 @@ def _table(given: ReportInput, plain: bool) -> Table:
     curves, low, high = _curves(given)
     for row in given.ranked:
         editor = row["editor"]
-        name = escape(_plain(middle(editor, 20), plain)) + ("*" if row["simulated"] else "")
+        name = escape(_plain(middle(editor, 20), plain)) + _marks(given, editor)
         spark = sparkline(curves.get(editor, []), low=low, high=high, blocks=_ASCII if plain else _BLOCKS)
         cells = (
             str(row["rank"] or "-"),
@@ -86,6 +86,11 @@ def _table(given: ReportInput, plain: bool) -> Table:
         )
         table.add_row(*cells)
     return table
+
+
+def _marks(given: ReportInput, editor: str) -> str:
+    """`*`: only pretends. `+`: only copies."""
+    return ("*" if editor in given.simulated else "") + ("+" if editor in given.uninstructed else "")
 
 
 def _life(row: Row) -> str:
@@ -120,6 +125,8 @@ def _notes(given: ReportInput) -> list[str]:
     if any(row["simulated"] for row in ranked):
         beside = "" if all(row["simulated"] for row in ranked) else " It stands beside real ones for reference only."
         notes.append(f"* simulated: only pretends, not a model.{beside}")
+    if any(row["editor"] in given.uninstructed for row in ranked):
+        notes.append("+ ignores words: copies, whatever it is told; a floor, not a rival.")
     if any(str(row["half_life"] or "").startswith(">") for row in ranked):
         notes.append("> N: censored, the level was not reached in N round trips.")
     missing = missing_text(given.measurements)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from convergebench.editors._table import TABLE
+from convergebench.editors.simulated.family import MODELS
 from convergebench.editors.simulated.pixels import decode
 from convergebench.editors.simulated.truth import TRUTHS, linear_drift, root_drift, saturating_drift
 from convergebench.editors.simulated.wear.resample import snapped
@@ -32,7 +32,7 @@ def distance(a: NDArray[Any], b: NDArray[Any]) -> float:
 
 
 def test_every_simulated_editor_publishes_its_truth() -> None:
-    assert set(TRUTHS) == set(TABLE) - {"replay"}
+    assert set(TRUTHS) == set(MODELS)
 
 
 def test_perfect_editor_returns_exactly_for_every_pair(pictures: Any, pairs: Any, run: Any) -> None:

@@ -211,14 +211,16 @@ function drawFacts() {
   $("headline").replaceChildren(CB.make("span", { className: "swatch", style: CB.swatches[chain.editor] }), `${chain.editor} · ${chain.pair} · ${chain.source}`);
   const badges = [[chain.kind], [chain.category], ["verdict: " + (chain.verdict ?? "unknown")]];
   if (chain.q !== null && chain.q !== undefined) badges.push(["q = " + CB.number(chain.q)]);
-  if (CB.simulated.includes(chain.editor)) badges.push(["simulated", 1]);
+  for (const word of CB.marks[chain.editor] || []) badges.push([word, 1]);
   if (chain.status !== "finished") badges.push([`${chain.status} after ${chain.rounds} of ${chain.planned} rounds${chain.detail ? ": " + chain.detail : ""}`, 1]);
   if (chain.rounds < chain.planned) badges.push(["censored"]);
   $("badges").replaceChildren(...badges.map(([words, loud]) => CB.make("li", {}, CB.make("span", { className: "badge" + (loud ? " loud" : "") }, words ?? "–"))));
   $("step").textContent = here.index === 0 ? "Source" : `Step ${here.index} of ${chain.steps.at(-1).index}`;
   $("instruction").textContent = here.instruction || "";
-  const facts = { round: here.round, leg: here.leg, size: here.width ? `${here.width} × ${here.height}` : "–", time: here.index ? CB.number(here.seconds, 2) + " s" : "–", price: here.index ? CB.number(here.dollars, 4) + " $" : "–", attempts: here.attempts ?? "–", status: here.status + (here.detail ? ": " + here.detail : "") };
+  const facts = { round: here.round, leg: here.leg, size: here.width ? `${here.width} × ${here.height}` : "–", time: here.index ? CB.number(here.seconds, 2) + " s" : "–", price: here.index ? CB.number(here.dollars, 4) + " $" : "–", attempts: here.attempts ?? "–", ...(here.model ? { model: here.model } : {}), ...(here.used ? { used: here.used } : {}), status: here.status + (here.detail ? ": " + here.detail : "") };
   $("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [CB.make("dt", {}, name), CB.make("dd", {}, String(value))]));
+  $("thoughts").replaceChildren(...(here.thoughts || []).map(([title, text]) => CB.make("section", {}, ...(title ? [CB.make("h4", {}, title)] : []), CB.make("p", {}, text))));
+  $("thoughts").parentNode.hidden = !(here.thoughts || []).length;
   const late = metric => /-lag([2-9]|\d\d)$/.test(metric.name);
   $("metrics").replaceChildren(drawMetrics(chain.metrics.filter(metric => !late(metric))));
   $("lags").replaceChildren(drawMetrics(chain.metrics.filter(late)));

@@ -16,11 +16,11 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[photos,learned]'
+	$(PIP) -e '.[photos,learned,restorers]'
 	touch $@
 
 demo: $(VENV)/.demo ## a small benchmark on embedded parts: no key, no GPU
-	$(BIN)/cbench weights fetch lpips augnet brisque niqe
+	$(BIN)/cbench weights fetch lpips augnet brisque niqe waifu2x-denoise span-x2
 	$(BIN)/cbench run studies/demo.toml --run runs/demo
 
 test: install ## the default suite, all cores

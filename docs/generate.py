@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
-from docs.pages import commands, editors, metrics, names, pairs, study_file, suites, weights
+from docs.pages import commands, editors, metrics, models, names, pairs, study_file, suites, weights
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -23,6 +23,7 @@ PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "commands": ("every command and option of `cbench`", commands.page),
     "study-file": ("every key of a study file, with its default", study_file.page),
     "editors": ("the editors that come with the package, with their options", editors.page),
+    "models": ("the models behind providers and on your own machine: nicknames, settings, prices, ends", models.page),
     "metrics": ("the metrics, with range, direction, levels and source", metrics.page),
     "weights": ("the weight files, with size, licence and where they come from", weights.page),
     "suites": ("the source images of every shipped suite", suites.page),

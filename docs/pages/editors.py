@@ -16,7 +16,8 @@ HEAD = """# Editors
 
 An editor is named in a study file (`editors = ["sim-jpeg"]`), on the command line (`--editor sim-jpeg`), or with
 options under a name of its own: `{ name = "sim-harsh", use = "sim-jpeg", quality = 30 }`. Names of simulated editors
-start with `sim`, so that nobody takes one for a model. How to add one: [add an editor](../add-an-editor.md).
+start with `sim`, so that nobody takes one for a model. Models behind providers and what they cost stand in
+[models](models.md). How to add one: [add an editor](../add-an-editor.md).
 """
 
 KNOWN = """What is known in advance about a chain of round trips by a simulated editor, with default options and before

@@ -27,13 +27,10 @@ a file may go on in an existing run: [growth or changed meaning](../design/growt
 SAID: Mapping[str, str] = {
     "study": "Which protocol.",
     "title": "A heading for the report.",
-    "editors": "Names, or tables with `name`, `use` and the editor's own options. Flag: `--editor`.",
+    "editors": "Names, or tables with `name`, `use`, the editor's own options, and `settings` for it alone. Flag: "
+    "`--editor`.",
     "images.kinds": "Only images of these kinds.",
-    "settings.seed": "Fixes every seed of the run.",
-    "settings.seed_policy": "`per-step`: each step's seed follows from its key. `fixed`: the same seed at every step.",
     "settings.temperature": "Sent to editors that take one; refused for others before the first call.",
-    "settings.resolution": "As above, e.g. `2K`.",
-    "settings.session": "`fresh`: every step stands alone. `single`: the editor sees its own earlier steps.",
     "measure.metrics": "Metrics or sets of them. Flag: `--metric`.",
     "measure.align": "How sizes are made comparable; part of every measurement's key.",
     "analysis.draws": "Bootstrap draws, whole source images at a time.",
@@ -70,8 +67,8 @@ def page() -> str:
 
 def explanation(table_name: str, key: str, model: str) -> str:
     """What a key is for: its own docstring, that of the analysis setting of the same name, or the words above."""
-    own = next((docs[model, key] for docs in map(_attribute_docs, MODULES) if (model, key) in docs), None)
-    setting = _attribute_docs(result).get(("AnalysisSettings", key)) if table_name == "analysis" else None
+    own = next((docs[model, key] for docs in map(attribute_docs, MODULES) if (model, key) in docs), None)
+    setting = attribute_docs(result).get(("AnalysisSettings", key)) if table_name == "analysis" else None
     return own or SAID.get(f"{table_name}.{key}" if table_name else key) or setting or ""
 
 
@@ -95,13 +92,23 @@ def _default(facts: Mapping[str, Any]) -> str:
     return "not set" if value is None else code(json.dumps(value))
 
 
+def kind_of(facts: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The type of an option in words; what is defined elsewhere in the schema is looked up."""
+    if "$ref" in facts:
+        return kind_of(schema["$defs"][facts["$ref"].rpartition("/")[2]], schema)
+    return _type(facts)
+
+
 def _type(facts: Mapping[str, Any]) -> str:
+    if "$ref" in facts:
+        return "table"
     if "enum" in facts:
         return " or ".join(code(json.dumps(word)) for word in facts["enum"])
     if "const" in facts:
         return code(json.dumps(facts["const"]))
     if "anyOf" in facts:
-        return _type(facts["anyOf"][0])
+        kinds = [_type(one) for one in facts["anyOf"] if one.get("type") != "null"]
+        return " or ".join(dict.fromkeys(kinds))
     if facts.get("type") == "array":
         items = facts["items"]
         return "list of names or tables" if "$ref" in items else f"list of {_type(items)}"
@@ -120,11 +127,14 @@ def _range(facts: Mapping[str, Any]) -> str:
     if low is not None:
         return f", {low} to {high}" if high is not None else f", {low} or more"
     if "exclusiveMinimum" in facts:
-        return f", above {facts['exclusiveMinimum']} and below {facts['exclusiveMaximum']}"
+        above = f", above {facts['exclusiveMinimum']}"
+        if "exclusiveMaximum" in facts:
+            return f"{above} and below {facts['exclusiveMaximum']}"
+        return f"{above}, at most {high}" if high is not None else above
     return ""
 
 
-def _attribute_docs(module: ModuleType) -> dict[tuple[str, str], str]:
+def attribute_docs(module: ModuleType) -> dict[tuple[str, str], str]:
     """(class, attribute) → the string that follows the attribute in the source."""
     found = {}
     for node in ast.parse(inspect.getsource(module)).body:

@@ -13,6 +13,7 @@ import pytest
 
 from convergebench import registry
 from convergebench.cli.main import main
+from convergebench.editors.models import table
 from convergebench.images.encode import encode_png
 from tests.docs.blocks import ROOT, Block, Typed, agrees, typed
 
@@ -28,7 +29,9 @@ class Reader:
         monkeypatch.chdir(root)
         monkeypatch.setenv("COLUMNS", "200")
         monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one process: starting helpers would take longer than the work
-        registry._plugins.cache_clear()
+        self.instead: dict[str, str] = {}
+        """Words of a page → what stands for them here: the address of a server."""
+        forget_plugins()
         make_pictures(root)
         make_chains(root)
         make_studies(root)
@@ -40,7 +43,7 @@ class Reader:
             if block.file is not None:
                 path = self.root / block.file
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(_tiny(block.text) + "\n", encoding="utf-8")
+                path.write_text(self._here(_tiny(block.text)) + "\n", encoding="utf-8")
             elif block.language == "console":
                 commands = list(typed(block.text))
                 for place, command in enumerate(commands):
@@ -53,10 +56,21 @@ class Reader:
     def _type(self, command: Typed, *, exit_code: int) -> None:
         program, *words = command.words
         self._capsys.readouterr()
-        code = {"cbench": self._cbench, "pip": self._pip, "python": self._python}[program](words)
+        programs = {"cbench": self._cbench, "pip": self._pip, "python": self._python, "export": self._export}
+        code = programs[program](words)
         said = "".join(self._capsys.readouterr())
         assert code == exit_code, f"{' '.join(command.words)}\n{said}"
         assert agrees(command.shown, said), f"{' '.join(command.words)}\nshown: {command.shown}\nsaid:\n{said}"
+
+    def _here(self, text: str) -> str:
+        for word, here in self.instead.items():
+            text = text.replace(word, here)
+        return text
+
+    def _export(self, words: list[str]) -> int:
+        for word in words:
+            self._monkeypatch.setenv(*word.split("=", 1))
+        return 0
 
     def _cbench(self, words: list[str]) -> int:
         self._monkeypatch.setattr(sys, "argv", ["cbench", *words])
@@ -83,8 +97,15 @@ class Reader:
             lines += [f"[{group}]", *(f"{name} = {value}" for name, value in names.items())]
         (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
         self._monkeypatch.syspath_prepend(str(folder))
-        registry._plugins.cache_clear()
+        forget_plugins()
         return 0
+
+
+def forget_plugins() -> None:
+    """What is installed is looked up once; a page that installs something wants it looked up anew."""
+    registry._plugins.cache_clear()
+    table.models.cache_clear()
+    table._names.cache_clear()
 
 
 def _tiny(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from convergebench import BadReply, Editor, EditRequest, Prerequisite, Refused, Transient
+from convergebench import BadReply, Editor, EditRequest, Refused, Transient, Unavailable
+from convergebench.editors.base import lacks
 from tests.docs.blocks import ROOT, blocks
 from tests.docs.shell import picture
 
@@ -20,6 +21,7 @@ REPLIES: dict[str, tuple[int, dict[str, str], bytes]] = {
     "busy": (429, {"Retry-After": "3"}, b"slow down"),
     "broken": (503, {}, b""),
     "unwilling": (403, {}, b"not this one"),
+    "spent": (402, {}, b"pay first"),
 }
 
 
@@ -83,12 +85,15 @@ def test_errors_carry_their_meaning(make: Any, url: str) -> None:
     with pytest.raises(Refused, match="not this one") as unwilling:
         ask(make("remote", f"{url}/unwilling"))
     assert unwilling.value.reason == "http-403"
+    with pytest.raises(Unavailable):
+        ask(make("remote", f"{url}/spent"))
     with pytest.raises(BadReply) as words:
         ask(make("remote", f"{url}/words"))
     assert words.value.dollars == 0.04
 
 
-def test_a_missing_key_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HTTP_EDITOR_KEY", raising=False)
-    with pytest.raises(Prerequisite, match="export HTTP_EDITOR_KEY="):
-        _shown()("remote", "http://127.0.0.1:1")
+def test_a_missing_key_says_what_to_type(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor = make("remote", "http://127.0.0.1:1")
+    assert lacks(editor) == []
+    monkeypatch.delenv("HTTP_EDITOR_KEY")
+    assert lacks(editor) == ["a key: export HTTP_EDITOR_KEY=…"]

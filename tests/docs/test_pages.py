@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.docs.blocks import ROOT, agrees, blocks, typed
-from tests.docs.shell import Reader
+from tests.docs.shell import Reader, picture
+from tests.editors.providers.loopback import Told, serving
 
 
 @pytest.mark.parametrize(
-    ("page", "commands"), [("tutorial", 19), ("add-an-editor", 4), ("add-a-metric", 3), ("add-a-study", 4)]
+    ("page", "commands"), [("tutorial", 19), ("add-an-editor", 11), ("add-a-metric", 3), ("add-a-study", 4)]
 )
-def test_what_a_page_tells_to_type_works(
-    page: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    reader = Reader(tmp_path, monkeypatch, capsys)
-    assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) >= commands
+def test_what_a_page_tells_to_type_works(page: str, commands: int, reader: Reader) -> None:
+    with serving(lambda asked, server: Told(body=picture(1))) as lab:
+        reader.instead["http://127.0.0.1:8099"] = lab.address
+        assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) >= commands
 
 
 def test_the_readme_shows_the_editor_of_the_page_on_editors() -> None:

@@ -18,6 +18,11 @@ from convergebench.errors import Prerequisite, StudyError
 Shelf = Literal["editors", "metrics", "studies", "suites"]
 
 
+def told(error: BaseException) -> str:
+    """What foreign code raised, in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """` did you mean 'x'?` or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
@@ -48,6 +53,7 @@ def names(shelf: Shelf) -> list[str]:
 def load(shelf: Shelf, name: str) -> Any:
     """The object behind a name; imports its module now and not before."""
     target = _builtins(shelf).get(name)
+    one = "study" if shelf == "studies" else shelf[:-1]
     try:
         if target is not None:
             module, _, attribute = target.partition(":")
@@ -55,6 +61,7 @@ def load(shelf: Shelf, name: str) -> Any:
         if name in _plugins(shelf):
             return _plugins(shelf)[name].load()
     except ImportError as error:
-        raise Prerequisite(f"{shelf[:-1]} '{name}' cannot be loaded: {error}") from error
-    one = "study" if shelf == "studies" else shelf[:-1]
+        raise Prerequisite(f"{one} '{name}' cannot be loaded: {error}") from error
+    except (Exception, SystemExit) as error:  # a plug-in is foreign code: whatever it raises becomes one line
+        raise Prerequisite(f"{one} '{name}' cannot be loaded: {told(error)}") from error
     raise StudyError(f"unknown {one} '{name}'{suggest(name, names(shelf))} (cbench list {shelf})")

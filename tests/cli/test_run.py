@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -191,3 +192,33 @@ def test_every_shelf_can_be_listed(world: World, shelf: str) -> None:
     assert rows
     if shelf == "editors":
         assert "paid" in [row["editor"] for row in rows], "a plug-in comes in by the same door"
+
+
+def test_an_editor_of_the_study_keeps_its_settings_by_whichever_name_it_is_called(world: World) -> None:
+    study = world.root / "study.toml"
+    own = '{ name = "gemini-3-pro-image", use = "gemini-3-pro-image", settings = { resolution = "4K" } }'
+    study.write_text(re.sub(r"editors = .*", f"editors = [{own}]", study.read_text(), count=1))
+    by_id = world.cbench("run", "study.toml", "--editor", "gemini-3-pro-image", "--dry-run").stdout
+    assert world.cbench("run", "study.toml", "--editor", "Nano Banana Pro", "--dry-run").stdout == by_id
+    assert world.cbench("run", "study.toml", "--dry-run").stdout == by_id
+
+
+def test_why_a_chain_failed_is_said_without_looking_for_it(world: World) -> None:
+    (world.root / "odd.py").write_text(ODD)
+    said = world.cbench("run", "study.toml", "--editor", "odd:Odd", "--run", "runs/odd", "--no-report").stderr
+    assert said.startswith("4 chains failed; the same command tries again. odd:Odd, scene-0/")
+    assert said.endswith(": the editor gave raw as dict, which should be str | None\n")
+
+
+ODD = """
+from convergebench import Capabilities, Edited, Limits
+
+
+class Odd:
+    def __init__(self, name):
+        self.name, self.fingerprint = name, "odd@1"
+        self.capabilities, self.limits = Capabilities(), Limits()
+
+    async def edit(self, request):
+        return Edited(request.image, request.mime, "odd", raw={})
+"""

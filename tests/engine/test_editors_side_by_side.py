@@ -100,6 +100,21 @@ def test_a_pause_holds_for_all_editors_of_an_account(tmp_path: Path, accounts: t
     assert (max(times) > 500) == waits, "calls that were under way come home; no further one begins before its time"
 
 
+def test_a_pause_longer_than_a_run_can_wait_stops_all_editors_of_the_account(tmp_path: Path) -> None:
+    def spent(request: EditRequest) -> None:
+        raise Transient("429", retry_after=90_000.0)
+
+    limits = Limits(1, account="key")
+    one = CountingEditor("one", limits=limits, before=spent, fingerprint="one@1")
+    two = CountingEditor("two", limits=limits, seconds=1.0, fingerprint="two@1")
+    free = CountingEditor("free", limits=Limits(1, account="other"), fingerprint="free@1")
+    summary, seconds = together(tmp_path / "run", [one, two, free], rounds=1)
+    assert seconds < 3600
+    assert statuses(tmp_path / "run")["free"] == {"finished"}
+    assert statuses(tmp_path / "run")["two"] == {"open"}
+    assert summary.stopped == "one asks to wait 90,000 s, for all of its account"
+
+
 def test_editors_on_one_machine_share_its_cores(tmp_path: Path) -> None:
     busy = most = 0
 
@@ -128,6 +143,18 @@ def test_a_price_that_nobody_knows_cannot_be_kept_under_a_limit(tmp_path: Path) 
         walk(tmp_path / "run", editor, max_cost=1.0)
     summary, _, _ = walk(tmp_path / "run", editor, rounds=1)
     assert summary.statuses == {"finished": len(CASES)}
+
+
+def test_a_call_that_was_dearer_than_its_price_stops_no_editor_that_is_free(tmp_path: Path) -> None:
+    class Dear(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            return replace(await super().edit(request), dollars=0.2)
+
+    dear = Dear("dear", dollars=0.1, limits=Limits(1), fingerprint="dear@1")
+    free = CountingEditor("free", seconds=5.0, fingerprint="free@1")
+    summary, _ = together(tmp_path / "run", [dear, free], rounds=2, max_cost=0.15)
+    assert statuses(tmp_path / "run")["free"] == {"finished"}
+    assert summary.stopped == "the next call ($0.1000) would exceed --max-cost $0.15: $0.2000 spent, $0.0000 in flight"
 
 
 def test_a_price_follows_the_resolution_and_the_turns(tmp_path: Path) -> None:
@@ -225,3 +252,60 @@ def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_ru
 
     summary, _, _ = walk(tmp_path / "run", Vague(), rounds=1)
     assert summary.statuses == {"failed": len(CASES)}
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ({"raw": {"id": 1}}, "raw as dict"),
+        ({"reasoning": ["first", "then"]}, "reasoning as list"),
+        ({"model": 5}, "model as int"),
+        ({"used": None}, "used as NoneType"),
+        ({"used": {(1, 2): "a"}}, "no JSON"),
+        ({"image": "text"}, "image as str"),
+    ],
+)
+def test_an_odd_answer_ends_its_chain_is_paid_for_and_harms_no_other_editor(
+    tmp_path: Path, odd: dict[str, Any], said: str
+) -> None:
+    class Odd(CountingEditor):
+        async def edit(self, request: EditRequest) -> Edited:
+            return replace(await super().edit(request), **odd)
+
+    strange = Odd("strange", dollars=0.5, fingerprint="strange@1")
+    sound = CountingEditor("sound", fingerprint="sound@1")
+    together(tmp_path / "run", [strange, sound], rounds=1)
+    assert statuses(tmp_path / "run") == {"strange": {"failed"}, "sound": {"finished"}}
+    rows = query(tmp_path / "run", "select distinct outcome, dollars, error from attempts where editor = 'strange'")
+    assert [(outcome, dollars) for outcome, dollars, _ in rows] == [("error", 0.5)]
+    assert said in rows[0][2]
+
+
+def test_an_image_that_one_editor_cannot_take_ends_a_chain_and_not_the_run(tmp_path: Path) -> None:
+    def wrong(request: EditRequest) -> None:
+        if request.case == CASES[0].id and request.index == 2:
+            raise StudyError("images of 31 MB are too large")
+
+    picky = CountingEditor("picky", before=wrong, fingerprint="picky@1")
+    sound = CountingEditor("sound", fingerprint="sound@1")
+    summary, _ = together(tmp_path / "run", [picky, sound], rounds=2)
+    assert summary.statuses == {"finished": 2 * len(CASES) - 1, "failed": 1}
+    (row,) = query(tmp_path / "run", "select detail from chains where status = 'failed'")
+    assert row == ("images of 31 MB are too large",)
+
+
+def test_an_editor_that_cannot_close_takes_nothing_away(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Plain(CountingEditor):
+        def close(self) -> None:
+            closed.append(self.name)
+
+    class Broken(CountingEditor):
+        async def close(self) -> None:
+            raise RuntimeError("no")
+
+    editors = [Broken("broken", fingerprint="broken@1"), Plain("plain", fingerprint="plain@1")]
+    summary, _ = together(tmp_path / "run", editors, rounds=1)
+    assert summary.statuses == {"finished": 2 * len(CASES)}
+    assert closed == ["plain"]

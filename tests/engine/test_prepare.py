@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from convergebench.engine.plan import forecast
+from convergebench.engine.plan import forecast, hours_in_all
 from convergebench.engine.session import Prepared, manifest_of, prepare
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.images.encode import encode_png
@@ -82,6 +82,25 @@ def test_a_nickname_stands_in_the_run_under_the_model_s_id(folder: Path) -> None
     assert list(prepared(folder, "nano banana").editors) == ["gemini-2.5-flash-image"]
 
 
+def test_a_nickname_beside_the_model_s_id_is_one_editor_too_many(folder: Path) -> None:
+    """It would take the other's place, and its options with it."""
+    with pytest.raises(StudyError, match=r"'nano banana' is 'gemini-2\.5-flash-image', which the study names twice"):
+        prepared(
+            folder, {"name": "gemini-2.5-flash-image", "use": "gemini-2.5-flash-image", "dollars": 1}, "nano banana"
+        )
+
+
+def test_no_seed_and_the_seed_0_are_the_same_settings(folder: Path) -> None:
+    with pytest.raises(StudyError, match="are the same editor"):
+        prepared(folder, "sim-noise", {"name": "sim-zero", "use": "sim-noise", "settings": {"seed": 0}})
+
+
+@pytest.mark.parametrize("name", ["", " ", "sim-a\nb", "sim-\0", " sim-a"])
+def test_a_name_that_nobody_could_read_is_refused(folder: Path, name: str) -> None:
+    with pytest.raises(StudyError, match="should be printable"):
+        prepared(folder, {"name": name, "use": "sim-jpeg"})
+
+
 def test_images_that_a_provider_would_send_back_are_found_before_the_first_call(folder: Path) -> None:
     with pytest.raises(StudyError, match=r"from 384 to 3072 pixels; 1 of 2 are not so \(first: scene-0, 64 × 64\)"):
         prepared(folder, "qwen-image-edit-plus")
@@ -104,7 +123,17 @@ def test_a_single_session_is_forecast_to_grow_with_the_square_of_its_steps(folde
 def test_interleaved_resolutions_are_forecast_at_the_price_of_each(folder: Path) -> None:
     given = prepared(folder, "gemini-3-pro-image", rounds=3, settings={"resolution": ["1K", "2K", "4K"]})
     (row,) = forecast(given.chains, given.editors, {})
-    assert row.dollars == pytest.approx(2 * 2 * (0.134 + 0.134 + 0.24))
+    assert row.dollars == pytest.approx(2 * 2 * (0.134 + 0.134 + 0.24 + 3 * 0.0031))
+
+
+def test_editors_that_share_a_machine_are_forecast_one_after_the_other(folder: Path) -> None:
+    def hours(*names: str) -> float:
+        given = prepared(folder, *names)
+        return hours_in_all(forecast(given.chains, given.editors, {}), given.editors)
+
+    one, other, far = hours("waifu2x-denoise"), hours("span-x2"), hours("gemini-3-pro-image")
+    assert hours("waifu2x-denoise", "span-x2") == pytest.approx(one + other)
+    assert hours("gemini-3-pro-image", "span-x2") == pytest.approx(max(far, other))
 
 
 def test_what_nobody_knows_is_not_forecast_as_nothing(folder: Path) -> None:

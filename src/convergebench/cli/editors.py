@@ -30,14 +30,14 @@ def _row(name: str, model: Model | None) -> dict[str, Any]:
     try:
         editor = make_editor(name)
         missing = lacks(editor)
-    except StudyError:
-        pass  # it needs options, such as a folder or an editor to be made of
+    except StudyError as error:  # it needs options, such as a folder or an editor to be made of; or it is broken
+        missing = [] if error.__cause__ is None or isinstance(error.__cause__, TypeError) else [str(error)]
     except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
         missing = [str(error)]
     able = editor.capabilities if editor else None
     return {
         "editor": name,
-        "by": _by(name, model, able),
+        "by": _by(name, model),
         "here": "no" if missing else "yes" if editor else "with options",
         "dollars": _dollars(able),
         "takes": _takes(able),
@@ -47,14 +47,12 @@ def _row(name: str, model: Model | None) -> dict[str, Any]:
     }
 
 
-def _by(name: str, model: Model | None, able: Capabilities | None) -> str:
-    from convergebench.registry import names
+def _by(name: str, model: Model | None) -> str:
+    from convergebench.editors._table import TABLE
 
     if model is not None:
         return model.provider
-    if able is not None and able.simulated:
-        return "embedded"
-    return "embedded" if name in names("editors") else "plug-in"
+    return "embedded" if name in TABLE else "plug-in"
 
 
 def _summary(name: str) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from convergebench.engine.plan import EditorForecast
     from convergebench.engine.session import Prepared
     from convergebench.metrics.place import Place
+    from convergebench.store.run import Run
     from convergebench.studies.spec import StudySpec
 
 
@@ -67,9 +68,9 @@ def _ready(prepared: Prepared, device: str) -> Place:
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import require
 
+    for notice in dict.fromkeys(notice for editor in prepared.editors.values() for notice in notices(editor)):
+        say_beside(f"note: {notice}")
     for name, editor in prepared.editors.items():
-        for notice in notices(editor):
-            say_beside(f"note: {notice}")
         missing = lacks(editor)
         if missing:
             raise Prerequisite(f"{name} cannot run here: {'; '.join(missing)}")
@@ -91,13 +92,16 @@ def _with_flags(
     metric: list[str] | None,
 ) -> StudySpec:
     """The study with the flags that were given in place of its own words."""
+    from convergebench.editors.find import canonical
     from convergebench.errors import StudyError
     from convergebench.studies.spec import parse_spec
 
     content: dict[str, Any] = spec.model_dump(mode="json", by_alias=True)
     if editor:
-        own = {entry["name"]: entry for entry in content["editors"]}
-        content["editors"] = [own.get(name, name) for name in editor]
+        # an editor of the study keeps its options and settings, by whichever of its names it is called
+        own = {canonical(entry["name"]): entry for entry in content["editors"]}
+        own |= {entry["name"]: entry for entry in content["editors"]}
+        content["editors"] = [own.get(name) or own.get(canonical(name), name) for name in editor]
     if suite is not None:
         content["images"]["suite"] = suite
     if limit is not None:
@@ -137,6 +141,7 @@ def _execute(
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
         if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)
+        _tell_failures(opened)
         if summary.interrupted:
             say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
             raise typer.Exit(130)
@@ -162,10 +167,24 @@ def _execute(
         raise typer.Exit(3)
 
 
+def _tell_failures(opened: Run) -> None:
+    """Which chains broke off, and why the first one did: a person need not look for it."""
+    from convergebench.cli.display import say_beside
+
+    failed = list(
+        opened.journal.rows("select editor, \"case\", detail from chains where status = 'failed' order by 1, 2")
+    )
+    if failed:
+        chains = "chain" if len(failed) == 1 else "chains"
+        say_beside(
+            f"{len(failed):,} {chains} failed; the same command tries again. {', '.join(failed[0][:2])}: {failed[0][2]}"
+        )
+
+
 def _print_forecast(root: Path, prepared: Prepared) -> None:
     from convergebench.cli.display import say
     from convergebench.editors import base as editors
-    from convergebench.engine.plan import forecast
+    from convergebench.engine.plan import forecast, hours_in_all
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import lacks
     from convergebench.store.run import is_run
@@ -189,13 +208,12 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
     needs |= {name: lacks(load_metric(name).facts) for name in prepared.metrics}
     for name, reasons in needs.items():
         if reasons:
-            say(f"before it can run, {name} lacks {', and '.join(reasons)}")
-    for editor in prepared.editors.values():
-        for notice in editors.notices(editor):
-            say(f"note: {notice}")
+            say(f"before {name} can run: {'; '.join(reasons)}")
+    for notice in dict.fromkeys(one for editor in prepared.editors.values() for one in editors.notices(editor)):
+        say(f"note: {notice}")
     known = [row.dollars for row in rows if row.dollars is not None]
     more = " and what nobody knows" if len(known) < len(rows) else ""
-    hours = max(row.hours for row in rows)
+    hours = hours_in_all(rows, prepared.editors)
     say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
         "(editors run side by side; retries come on top)")  # fmt: skip
 

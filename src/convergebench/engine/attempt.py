@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -51,6 +53,24 @@ class Wanted:
     edit: Edit
     place: Place
     rows: list[Row]
+
+
+def require_sound(edited: Edited) -> None:
+    """What an editor gives can be journalled, or this says why not: one odd field of foreign code must end no run."""
+    if not (isinstance(edited.dollars, int | float) and math.isfinite(edited.dollars) and edited.dollars >= 0):
+        raise EditorError(f"the editor says that the call cost {edited.dollars!r} dollars")
+    kinds = {"image": bytes, "model": str | None, "reasoning": str | None, "raw": str | None, "used": Mapping}
+    for name, kind in kinds.items():
+        value = getattr(edited, name)
+        if not isinstance(value, kind):
+            wanted = getattr(kind, "__name__", "str | None")
+            raise EditorError(
+                f"the editor gave {name} as {type(value).__name__}, which should be {wanted}", dollars=edited.dollars
+            )
+    try:
+        json.dumps(dict(edited.used), default=str)
+    except (TypeError, ValueError) as error:
+        raise EditorError(f"the editor gave a `used` that is no JSON: {error}", dollars=edited.dollars) from error
 
 
 def now() -> str:

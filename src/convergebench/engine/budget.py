@@ -15,7 +15,8 @@ class Budget:
 
     def reserve(self, dollars: float) -> None:
         """Set this call's price aside, or raise before it is made."""
-        if self.limit is not None and self.spent + self.reserved + dollars > self.limit + 1e-9:
+        # what costs nothing exceeds nothing, even where a call that came home was dearer than its price
+        if self.limit is not None and dollars > 0 and self.spent + self.reserved + dollars > self.limit + 1e-9:
             raise BudgetSpent(
                 f"the next call (${dollars:.4f}) would exceed --max-cost ${self.limit:.2f}: "
                 f"${self.spent:.4f} spent, ${self.reserved:.4f} in flight"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 
-from convergebench.engine.attempt import Attempt, Past, Place, Wanted
+from convergebench.engine.attempt import Attempt, Past, Place, Wanted, require_sound
 from convergebench.engine.budget import Budget
 from convergebench.engine.gate import Patience
 from convergebench.engine.line import Line, StepFailed, Together
@@ -49,8 +48,8 @@ class Calls:
     ) -> None:
         if budget.limit is not None and editor.capabilities.dollars_per_call is None:
             raise StudyError(
-                f"--max-cost cannot be kept: nobody knows what {name} charges; say it in the study file: "
-                f'{{ name = "{name}", use = "{name}", dollars = … }} (per call)'
+                f"--max-cost cannot be kept: nobody knows what {name} charges; in the study file give it, or the "
+                "editor inside it, the option dollars = … (per call)"
             )
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
@@ -152,8 +151,9 @@ class Calls:
         except TimeoutError as error:
             # nobody knows whether the provider charges for it, so the budget counts it
             raise Transient(f"no answer within {self.editor.limits.seconds:g} s", dollars=price) from error
-        if not (isinstance(edited.dollars, int | float) and math.isfinite(edited.dollars) and edited.dollars >= 0):
-            raise TypeError(f"the editor says that the call cost {edited.dollars!r} dollars")
+        except StudyError as error:  # the study was found good before the first call, so this image is the trouble
+            raise EditorError(str(error)) from error
+        require_sound(edited)
         return edited
 
     async def _failed(self, attempt: Attempt, error: EditorError) -> StepRow:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 
+from convergebench.errors import ConvergeBenchError
 from convergebench.types import Limits
 
 
@@ -14,6 +15,8 @@ class Patience:
 
     def __init__(self, together: int | None = None) -> None:
         self.closed_until = 0.0
+        self.stops: list[Callable[[ConvergeBenchError], None]] = []
+        """How each of them is told to begin no further call."""
         self.slots = None if together is None else asyncio.Semaphore(together)
 
 

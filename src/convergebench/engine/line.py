@@ -40,7 +40,9 @@ class Line:
         self.name = name
         self.stopping: ConvergeBenchError | None = None
         """Why no further call is begun."""
-        self._gate = Gate(limits, patience)
+        self._patience = patience or Patience()
+        self._patience.stops.append(self.stop)
+        self._gate = Gate(limits, self._patience)
         self._retry, self._progress = retry, progress
         self._failures_in_a_row = 0
 
@@ -64,7 +66,9 @@ class Line:
                 result = await attempt(number)
             except (Transient, BadReply) as error:
                 tried = number - first + 1
-                self.failed(str(error))
+                # a provider that says when to come back is there: only its patience was tried
+                if getattr(error, "retry_after", None) is None:
+                    self.failed(str(error))
                 if tried == self._retry.attempts:
                     raise StepFailed(f"{tried} attempts failed, last: {redact(str(error))}") from error
                 self._progress.retries += 1
@@ -91,7 +95,9 @@ class Line:
         self._gate.pause(seconds)
         self._progress.note = f"{self.name} asks to wait {seconds:,.0f} s"
         if seconds > self._retry.patience:
-            self.stop(Stopped(self._progress.note))
+            others = ", for all of its account" if len(self._patience.stops) > 1 else ""
+            for stop in self._patience.stops:  # or they would sit and wait in its place
+                stop(Stopped(f"{self._progress.note}{others}"))
 
 
 class Together(Generic[T]):

@@ -58,6 +58,17 @@ def forecast(
     return [_forecast(editors[name], name, count[name], calls[name], price[name]) for name in count]
 
 
+def hours_in_all(rows: Iterable[EditorForecast], editors: Mapping[str, Editor]) -> float:
+    """Editors run side by side, but those that share a machine share its time."""
+    hours: dict[str, float] = {}
+    for row in rows:
+        limits = editors[row.editor].limits
+        # a space first, so that no editor's name can be taken for an account
+        whose = row.editor if limits.together is None else f" {limits.account}"
+        hours[whose] = hours.get(whose, 0.0) + row.hours
+    return max(hours.values(), default=0.0)
+
+
 def _dollars(editor: Editor, settings: Settings, steps: range) -> float | None:
     """What these steps of a chain cost: in a single session every one carries all those before it."""
     total: float | None = 0.0

@@ -125,11 +125,17 @@ class Engine:
             for questions in self._questions.values():
                 await questions.role.close()
             for calls in self._calls.values():
-                await close(calls.editor)
+                await self._let_go(calls)
         if self._fatal is not None:
             raise self._fatal
         halted = list(dict.fromkeys(str(line.stopping) for line in self._lines() if line.stopping))
         return Summary(dict(self.progress.statuses), "; ".join(halted) or None)
+
+    async def _let_go(self, calls: Calls) -> None:
+        try:
+            await close(calls.editor)
+        except Exception as error:  # foreign code: its slip must not take away what was done
+            self.progress.note = redact(f"{calls.name} did not close: {type(error).__name__}: {error}")
 
     def _plan(self, chain: Chain) -> str:
         return chain.plan(self._calls[chain.editor].editor.fingerprint)

@@ -64,7 +64,7 @@ def prepare(spec: StudySpec) -> Prepared:
     if not sources:
         raise StudyError(f"suite '{spec.images.suite}' has no image of the kinds {', '.join(spec.images.kinds)}")
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
-    entries = [_by_its_own_name(entry) for entry in spec.editors]
+    entries = by_their_own_names(spec.editors)
     editors = {entry.name: make_editor(entry.use, entry.name, **entry.options) for entry in entries}
     settings = {entry.name: spec.settings_of(entry).as_settings() for entry in entries}
     for name, editor in editors.items():
@@ -104,10 +104,15 @@ def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> l
     return [image for image in fitting if image.id in chosen]
 
 
-def _by_its_own_name(entry: EditorTable) -> EditorTable:
+def by_their_own_names(given: Sequence[EditorTable]) -> list[EditorTable]:
     """A nickname that was not given as a name becomes the model's id, so that both lead to one editor."""
-    own = canonical(entry.use)
-    return entry if entry.name != entry.use or own == entry.use else entry.model_copy(update={"name": own, "use": own})
+    entries: dict[str, EditorTable] = {}
+    for entry in given:
+        own = canonical(entry.use) if entry.name == entry.use else entry.name
+        if own in entries:
+            raise StudyError(f"'{entry.name}' is '{own}', which the study names twice; leave one out")
+        entries[own] = entry if own == entry.name else entry.model_copy(update={"name": own, "use": own})
+    return list(entries.values())
 
 
 def _made_of(entry: EditorTable) -> dict[str, Any]:
@@ -117,9 +122,9 @@ def _made_of(entry: EditorTable) -> dict[str, Any]:
 
 def _require_different(editors: Mapping[str, Editor], settings: Mapping[str, Settings]) -> None:
     """One fingerprint is one editor: under two names it would answer half of its own steps to the other."""
-    names: dict[tuple[str, Settings], str] = {}
+    names: dict[tuple[str, str], str] = {}
     for name, editor in editors.items():
-        other = names.setdefault((editor.fingerprint, settings[name]), name)
+        other = names.setdefault((editor.fingerprint, repr(settings[name].as_key())), name)
         if other != name:
             raise StudyError(
                 f"'{other}' and '{name}' are the same editor ({editor.fingerprint}); leave one out, or give it other "

@@ -46,8 +46,15 @@ class EditorTable(BaseModel):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Everything beside name and use goes to the editor."""
+        """Everything beside name, use and settings goes to the editor."""
         return dict(self.model_extra or {})
+
+    @field_validator("name")
+    @classmethod
+    def _name_can_be_read(cls, value: str) -> str:
+        if not value.isprintable() or value != value.strip() or not value:
+            raise ValueError("should be printable, and not empty or with spaces around it")
+        return value
 
 
 class SettingsTable(Strict):

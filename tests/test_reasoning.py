@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,6 +124,13 @@ def test_no_word_is_lost_whatever_the_shape(summary: str) -> None:
     kept = "".join(part.title + part.text for part in sections(summary))
     plain = summary.replace("</think>", "").replace("<think>", "think")
     assert sorted(kept.translate(MARKS)) == sorted(plain.translate(MARKS))
+
+
+def test_a_line_of_blanks_takes_no_time() -> None:
+    begun = time.monotonic()
+    (part,) = sections(f"# Placing{' ' * 20_000}the ball ##  \nIt lies there.")
+    assert part.title.split() == ["Placing", "the", "ball"]
+    assert time.monotonic() - begun < 5
 
 
 MARKS = str.maketrans("", "", " *#\n:")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from convergebench import redaction
 from convergebench.errors import Refused, Transient
 from convergebench.redaction import redact
 from convergebench.store.manifest import command_line
@@ -48,6 +50,30 @@ def test_a_key_in_a_providers_words_is_in_no_file_of_the_run(
     assert KEY not in text
     assert KEY not in progress.note
     assert all(KEY.encode() not in path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+
+
+def test_a_word_of_a_million_characters_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_remembered", {KEY})
+    begun = time.monotonic()
+    assert redact("a" * 1_000_000, {}) == "a" * 1_000_000
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("key sk-01****", "key …"),
+        ("key ****cdef!", "key …!"),
+        ("sk-01...cdef and sk-9999...7777", "… and sk-9999...7777"),
+        ("sk-01****more sk-0…", "… …"),
+        (f"{'a' * 40}sk-01****", f"{'a' * 40}sk-01****"),
+        ("wait ... what", "wait ... what"),
+        ("sk-0****xxxx****cdef", "……"),
+    ],
+)
+def test_ends_beside_stars_are_blotted_out(monkeypatch: pytest.MonkeyPatch, said: str, left: str) -> None:
+    monkeypatch.setattr(redaction, "_remembered", {KEY})
+    assert redact(said, {}) == left
 
 
 def test_a_key_on_the_command_line_is_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:

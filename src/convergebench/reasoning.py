@@ -16,7 +16,7 @@ Phase = Literal["generation", "evaluation"]
 
 _TITLE = re.compile(
     r"""
-    ^[ \t]*\#{1,6}[ \t]+(?P<heading>[^\n]+?)[ \t]*\#*[ \t]*$
+    ^[ \t]*\#{1,6}[ \t]+(?P<heading>[^\n]+)$
     # parts that a provider sends one by one arrive without a line between them: `… is done.**Next title**`
     | (?:^[ \t]*|(?<=[.!?…:)\]]))\*\*(?P<bold>[^*\n]+?)\*\*:?[ \t]*$
     | <(?P<tag>think(?:ing)?|reasoning|plan|recaption|critique)>
@@ -49,7 +49,8 @@ def sections(summary: str | None) -> tuple[Section, ...]:
     begins = [*(mark.start() for mark in marks), len(summary)]
     found = [_section("", summary[: begins[0]])]
     for mark, end in zip(marks, begins[1:], strict=True):
-        title = mark["bold"] or mark["heading"] or mark["tag"]
+        # what closes a heading is taken off here: a pattern for it takes ages over a line of blanks
+        title = mark["bold"] or mark["tag"] or mark["heading"].rstrip(" \t#")
         found.append(_section(title.strip().rstrip(":"), summary[mark.end() : end]))
     return tuple(part for part in found if part.title or part.text)
 

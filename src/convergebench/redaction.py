@@ -21,7 +21,8 @@ SHORTEST = 8
 """Shorter values are no keys, and blotting them out would eat ordinary words."""
 PIECE = 12
 """So many characters of a key in a row are blotted out even without the rest."""
-_MASKED = re.compile(r"(?P<head>[\w-]*)(?:[*•●….]{3,}|…)(?P<tail>[\w-]*)")
+_STARS = re.compile(r"[*•●….]{3,}|…")
+_WORDLY = re.compile(r"[\w-]")
 _TELLING = 4
 """So many characters before or after a row of stars give a key away."""
 
@@ -48,7 +49,7 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
     # only of keys in use: values of other variables are often paths, whose parts stand everywhere
     for key in _remembered:
         text = _without_pieces(text, key)
-    return _MASKED.sub(_unmasked, text) if _remembered else text
+    return _without_masked(text) if _remembered else text
 
 
 @lru_cache(maxsize=16)
@@ -98,10 +99,35 @@ def _pieces(key: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _unmasked(found: re.Match[str]) -> str:
-    head, tail = found["head"], found["tail"]
-    told = any(
+def _without_masked(text: str) -> str:
+    """Without keys of which only the ends are shown.
+
+    Looks around stars, and no further than a key is long: replies hold words of a million characters (signatures).
+    """
+    reach = max(map(len, _remembered)) + 1
+    kept: list[str] = []
+    end = 0
+    for stars in _STARS.finditer(text):
+        first, last = stars.span()
+        if first < end:
+            continue
+        head = text[_edge(text, first, -1, max(end, first - reach)) : first]
+        tail = text[last : _edge(text, last, 1, min(len(text), last + reach))]
+        if _gives_away(head, tail):
+            kept += [text[end : _edge(text, first, -1, end)], "…"]
+            end = _edge(text, last, 1, len(text))
+    return "".join([*kept, text[end:]])
+
+
+def _edge(text: str, place: int, way: int, bound: int) -> int:
+    """Where the word ends that begins here, backwards or forwards."""
+    while place != bound and _WORDLY.match(text, min(place, place + way)):
+        place += way
+    return place
+
+
+def _gives_away(head: str, tail: str) -> bool:
+    return any(
         (len(head) >= _TELLING and key.startswith(head)) or (len(tail) >= _TELLING and key.endswith(tail))
         for key in _remembered
     )
-    return "…" if told else found[0]

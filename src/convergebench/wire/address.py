@@ -20,6 +20,7 @@ def require_no_secret(base_url: str, key: str, *, example: str = "http://127.0.0
     try:
         parts = urlsplit(base_url)
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        whole = whole and not re.search(r"\s", base_url)  # which taking apart quietly leaves out
     except ValueError:  # its words repeat what stands in the place of a port
         whole = False
     if base_url and not whole:

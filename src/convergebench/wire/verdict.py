@@ -25,7 +25,15 @@ UNWILLING = frozenset(
     }
 )
 """Codes by which servers say that a filter stopped the request, in small letters."""
-SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "arrearage", "insufficient_credits"})
+SPENT = frozenset(
+    {
+        "insufficient_quota",
+        "credit_balance_exhausted",
+        "billing_hard_limit_reached",
+        "arrearage",
+        "insufficient_credits",
+    }
+)
 """Codes by which servers say that the account has nothing left, in small letters."""
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from convergebench.editors.base import close
 from convergebench.editors.find import make_editor
-from convergebench.editors.providers import comfyui
+from convergebench.editors.providers import comfyui, download
 from convergebench.errors import BadReply, EditorError, StudyError, Transient, Unavailable
 from convergebench.wire import poll
 from tests.editors.providers.asking import one_edit, request
@@ -251,6 +251,21 @@ def test_another_node_s_picture_is_taken_if_the_study_says_so() -> None:
     what = {**entry([FILE]), "outputs": {"9": {"images": []}, "3": {"images": [*SPEAKER.images]}}}
     edited, _ = one_edit(USE, ended(what), IMAGE, workflow=str(WORKFLOW), output="3")
     assert edited.image == BACK
+
+
+@pytest.mark.parametrize("route", ["/view", "/history/"])
+def test_a_question_that_fails_in_passing_is_repeated_and_the_job_is_not(
+    monkeypatch: pytest.MonkeyPatch, route: str
+) -> None:
+    monkeypatch.setattr(download, "PAUSES", (0.0, 0.0, 0.0))
+
+    def answer(asked: Asked, server: Loopback) -> Told:
+        first = asked.route.startswith(route) and sum(one.route.startswith(route) for one in server.asked) == 1
+        return Told(503) if first else well(asked, server)
+
+    edited, server = one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
+    assert edited.image == BACK
+    assert sum(one.route == "/prompt" for one in server.asked) == 1
 
 
 def test_a_picture_that_cannot_be_fetched_is_tried_again() -> None:

@@ -39,13 +39,16 @@ def test_dollars_are_counted_from_tokens_by_kind() -> None:
 def test_tokens_of_no_told_kind_are_the_image_s() -> None:
     tokens = counted({"promptTokenCount": 10, "candidatesTokenCount": 1290}, made=True)
     assert tokens == {"text_input": 10, "image_input": 0, "text_output": 0, "image_output": 1290}
+    words = {"candidatesTokenCount": 1295, "candidatesTokensDetails": [{"modality": "TEXT", "tokenCount": 5}]}
+    tokens = counted(words, made=True)
+    assert (tokens["text_output"], tokens["image_output"]) == (5, 1290)
     assert counted({"candidatesTokenCount": 40}, made=False)["text_output"] == 40
 
 
 def test_without_tokens_the_table_s_price_by_resolution_holds() -> None:
     body = {**reply(WELL), "usageMetadata": {}}
-    assert ask(body)[0].dollars == 0.134
-    assert ask(body, settings=Settings(resolution="4K"))[0].dollars == 0.24
+    assert ask(body)[0].dollars == pytest.approx(0.134 + 0.0031)
+    assert ask(body, settings=Settings(resolution="4K"))[0].dollars == pytest.approx(0.24 + 0.0031)
     with pytest.raises(Refused) as refused:
         ask({**reply([{"text": "no"}]), "usageMetadata": None})
     assert refused.value.dollars == 0
@@ -120,6 +123,13 @@ def test_signatures_outlive_the_taking_out_of_images() -> None:
     parts = json.loads(edited.raw)["candidates"][0]["content"]["parts"]
     assert [part.get("thoughtSignature") for part in parts] == [None, SIGNATURE, SIGNATURE]
     assert parts[2]["inlineData"]["data"].endswith(")")  # its size and checksum
+
+
+def test_a_signature_without_words_is_sent_back_too() -> None:
+    body = reply([picture_part(OUT), {"text": "", "thoughtSignature": SIGNATURE}])
+    _, server = ask(reply(WELL), history=tuple(turns(["one"], [IN, OUT], [body])), image=OUT, settings=SINGLE)
+    _, signed = server.first.json["contents"][1]["parts"]
+    assert decoded(signed["thoughtSignature"]) == decoded(SIGNATURE)
 
 
 def test_drafts_are_not_sent_again_and_the_picture_comes_from_the_run() -> None:

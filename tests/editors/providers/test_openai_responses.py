@@ -170,6 +170,12 @@ def test_every_no_is_a_refusal_in_its_own_words(body: dict[str, Any], reason: st
     assert refused.value.dollars > 0
 
 
+def test_a_no_to_the_whole_request_is_a_refusal_too() -> None:
+    with pytest.raises(Refused, match="no hats") as refused:
+        ask(Told(400, fault("no hats", "invalid_prompt")), use=PAIR)
+    assert refused.value.reason == "invalid_prompt"
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

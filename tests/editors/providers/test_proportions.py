@@ -14,10 +14,11 @@ from tests.editors.providers.trying import plain
 FLUX = Allowed(shortest=64, most=4 * 1024**2, step=16)
 SEEDREAM = Allowed(least=3_686_400, most=16_777_216)
 QWEN = Allowed(shortest=512, longest=2048, most=4_194_304)
+HOSTED_SEEDREAM = Allowed(least=3_686_400, longest=4096, most=16_777_216)
 SIDES = st.integers(100, 5000)
 
 
-@pytest.mark.parametrize("allowed", [FLUX, SEEDREAM, QWEN])
+@pytest.mark.parametrize("allowed", [FLUX, SEEDREAM, QWEN, HOSTED_SEEDREAM])
 @given(width=SIDES, height=SIDES)
 def test_a_size_is_within_bounds_and_stays_when_it_comes_back(allowed: Allowed, width: int, height: int) -> None:
     asked = nearest_size(width / height, width * height, allowed)
@@ -40,6 +41,10 @@ def test_the_aspect_is_kept_as_well_as_the_grid_allows(width: int, height: int) 
 
 def test_a_picture_that_is_too_narrow_for_both_bounds_gives_up_its_aspect() -> None:
     assert nearest_size(10.0, 100_000, QWEN) == (2048, 512)
+
+
+def test_a_picture_that_is_too_wide_for_its_pixels_gives_up_its_aspect() -> None:
+    assert nearest_size(10.0, 1e6, HOSTED_SEEDREAM) == (4096, 900)
 
 
 def test_settings_go_before_the_picture_s_own_size() -> None:

@@ -93,6 +93,13 @@ def test_a_filter_s_no_may_be_an_error_whose_words_say_so() -> None:
         asked_of("grok-imagine-image", replying({"code": "x", "error": "Your team has no licence"}, 403))
 
 
+def test_a_key_that_is_not_taken_ends_this_editor_though_it_is_a_400() -> None:
+    body = {"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xa***34."}
+    with pytest.raises(Unavailable, match="does not take the key") as refused:
+        asked_of(SPEAKER.use, replying(body, 400), path=SPEAKER.path)
+    assert "xa" not in str(refused.value)
+
+
 def test_a_wrong_request_is_no_refusal() -> None:
     with pytest.raises(EditorError, match="not supported") as wrong:
         asked_of("grok-imagine-image", replying({"code": "x", "error": "Argument not supported: size"}, 400))

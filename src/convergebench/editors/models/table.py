@@ -30,11 +30,13 @@ Dollars = Annotated[float, Field(ge=0)]
 
 
 class Price(Strict):
-    """What a provider charges, as it was read on a day. `call` or `resolutions` is the most one edit costs."""
+    """What a provider charges, as it was read on a day; what a model thinks before it draws comes on top."""
 
     call: Dollars | None = None
     """One edit at the default resolution."""
     resolutions: dict[str, Dollars] = Field(default_factory=dict)
+    sent: Dollars = 0.0
+    """What sending one image and its words adds, where that is charged apart."""
     turn: Dollars = 0.0
     """Each earlier turn of a single session, sent again with its image."""
     tokens: dict[str, Dollars] = Field(default_factory=dict)
@@ -112,8 +114,8 @@ class Model(Strict):
             sessions=self.sessions,
             reasoning=self.reasoning,
             sides=self.bounds.sides,
-            dollars_per_call=price.call if price else None,
-            dollars_by_resolution=dict(price.resolutions) if price else {},
+            dollars_per_call=None if price is None or price.call is None else price.call + price.sent,
+            dollars_by_resolution={name: one + price.sent for name, one in price.resolutions.items()} if price else {},
             dollars_per_turn=price.turn if price else 0.0,
             seconds_per_call=self.seconds_per_call,
         )

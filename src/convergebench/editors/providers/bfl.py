@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at, steadily
+from convergebench.editors.providers.download import is_web, picture_at
 from convergebench.editors.providers.proportions import Allowed, size_to_ask
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
@@ -41,6 +41,7 @@ class BlackForestLabsOptions(RemoteOptions):
 class BlackForestLabsShape(Shape):
     """How the endpoints differ."""
 
+    idle: ClassVar = frozenset({"tolerance"})
     sized: bool = False
     """It takes width and height; the others follow the input or `aspect_ratio`."""
     stepped: bool = False
@@ -117,10 +118,9 @@ class BlackForestLabsEditor(WiredEditor):
         address, raw = task.get("polling_url"), without_images(task)
         if not is_web(address):
             raise BadReply(f"{self.name} took the task and gives no polling address", raw=raw, dollars=dollars)
-        ask = self.asking(address)
 
         async def look() -> dict[str, Any] | None:
-            result = self.read(await steadily(ask, dollars=dollars, raw=raw), dollars=dollars)
+            result = await self.look_at(address, dollars=dollars, raw=raw)
             status = result.get("status")
             if status == "Ready":
                 return result

@@ -15,6 +15,7 @@ from pydantic import Field
 from convergebench import ids
 from convergebench.editors.models.table import Model
 from convergebench.editors.providers.comfyui_workflow import Place, read_workflow
+from convergebench.editors.providers.download import steadily
 from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.errors import BadReply, ConvergeBenchError, EditorError, StudyError, Transient, Unavailable
@@ -84,7 +85,7 @@ class ComfyUIEditor(OwnServerEditor):
         raw = without_images({part: entry.get(part) for part in ("outputs", "status")})
         self._require_success(entry, raw, price)
         found = self._picture(entry, raw, price)
-        answer = await self._wire.send("GET", "/view", params=found)
+        answer = await steadily(lambda: self._wire.send("GET", "/view", params=found), dollars=price, raw=raw)
         if answer.status != 200:
             raise Transient(f"the picture of {self.name} cannot be fetched: {answer.status}", raw=raw, dollars=price)
         image, mime = self.received(answer.data, raw=raw, dollars=price)
@@ -155,7 +156,8 @@ class ComfyUIEditor(OwnServerEditor):
         return [*_jobs(queue.get("queue_running")), *_jobs(queue.get("queue_pending"))]
 
     async def _entry(self, job: str, price: float) -> dict[str, Any] | None:
-        entry = self.read(await self._wire.send("GET", f"/history/{job}"), price).get(job)
+        answer = await steadily(lambda: self._wire.send("GET", f"/history/{job}"), dollars=price)
+        entry = self.read(answer, price).get(job)
         return entry if isinstance(entry, dict) else None
 
     def _require_success(self, entry: Mapping[str, Any], raw: str, price: float) -> None:

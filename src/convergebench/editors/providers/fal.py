@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at, steadily
+from convergebench.editors.providers.download import is_web, picture_at
 from convergebench.editors.providers.hosted import HostedEditor
 from convergebench.editors.providers.wired import part
 from convergebench.errors import BadReply, Refused, StudyError
@@ -64,7 +64,7 @@ class FalEditor(HostedEditor):
             raise BadReply(f"{self.name} took the task and does not say where to look for it", raw=raw)
 
         async def look() -> bool | None:
-            status = self.read(await steadily(self.asking(status_url), raw=raw), fine=(200, 202)).get("status")
+            status = (await self.look_at(status_url, raw=raw, fine=(200, 202))).get("status")
             if status == "COMPLETED":
                 return True
             if status not in ("IN_QUEUE", "IN_PROGRESS"):
@@ -76,7 +76,7 @@ class FalEditor(HostedEditor):
         except (asyncio.CancelledError, Exception):
             self.call_off(task.get("cancel_url"))
             raise
-        return self.read(await steadily(self.asking(response_url), raw=raw))
+        return await self.look_at(response_url, raw=raw)
 
     def verdict(self, answer: Answer) -> Verdict:
         """Faults come as a list with a type each; a header says whether to try again."""

@@ -22,6 +22,8 @@ from convergebench.editors.providers.wired import Shape, WiredEditor
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 from convergebench.types import EditRequest
 
+PRICED = ("quality", "num_images")
+"""Arguments that change what a call costs: with them, what the table says is no longer known."""
 LINGER = 2.0
 """Seconds that `close` waits for tasks to be called off."""
 
@@ -78,9 +80,17 @@ class HostedEditor(WiredEditor):
         self.seed_field = options.seed_field or ("seed" if model.seed != "none" else "")
         if self.seed_field:
             self.capabilities = replace(self.capabilities, seed=True)
-        taken = {self.image_field.removesuffix("[]"), self.prompt_field, self.seed_field} & options.arguments.keys()
+        filled = {self.image_field.removesuffix("[]"), self.prompt_field, self.seed_field}
+        taken = (filled | ({shape.size.field} if shape.size else set())) & options.arguments.keys()
         if taken:
             raise StudyError(f"editor '{name}': '{min(taken)}' is filled in for every call and cannot be an argument")
+        # what an argument says for every call, no setting can say for one
+        if shape.aspect in options.arguments:
+            self.capabilities = replace(self.capabilities, aspects=())
+        if shape.resolution in options.arguments:
+            self.capabilities = replace(self.capabilities, resolutions=())
+        if options.dollars is None and options.arguments.keys() & {*PRICED, shape.resolution}:
+            self.capabilities = replace(self.capabilities, dollars_per_call=None, dollars_by_resolution={})
         self._calling_off: set[asyncio.Task[None]] = set()
 
     def lacks(self) -> list[str]:

@@ -47,6 +47,9 @@ def nearest_size(ratio: float, area: float, allowed: Allowed) -> tuple[int, int]
     grown = max(1.0, allowed.shortest / min(width, height))
     shrunk = min(1.0, allowed.longest / (max(width, height) * grown))
     width, height = (min(max(side * grown * shrunk, allowed.shortest), allowed.longest) for side in (width, height))
+    if width * height < allowed.least:  # the longer side stands at its bound: the shorter one has to make up for it
+        short = min(allowed.least / max(width, height), allowed.longest)
+        width, height = max(width, short), max(height, short)
     choice = [(w, h) for w in _around(width, allowed) for h in _around(height, allowed)]
     fitting = [size for size in choice if allowed.least <= size[0] * size[1] <= allowed.most]
     return min(fitting or choice, key=lambda size: _difference(size, width, height))

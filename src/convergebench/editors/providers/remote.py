@@ -15,7 +15,7 @@ from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.base import BaseEditor
 from convergebench.editors.models.table import Model
-from convergebench.errors import BadReply, StudyError
+from convergebench.errors import BadReply, EditorError, StudyError
 from convergebench.images.decode import decode, probe
 from convergebench.images.encode import encode_png
 from convergebench.keys import lacking_key
@@ -127,7 +127,8 @@ class RemoteEditor(BaseEditor):
             data, mime = encode_png(decode(data, alpha="white").pixels), "image/png"
         most = self.model.bounds.megabytes
         if most is not None and len(data) > most * 1e6:
-            raise StudyError(
+            # of this step alone: the next image, and every other editor, may be fine
+            raise EditorError(
                 f"{self.name} takes images of at most {most:g} MB, and one of {request.case or 'this case'} has "
                 f"{len(data) / 1e6:.1f} MB; use smaller images"
             )

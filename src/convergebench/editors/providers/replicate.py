@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at, steadily
+from convergebench.editors.providers.download import is_web, picture_at
 from convergebench.editors.providers.hosted import HostedEditor, addresses
 from convergebench.editors.providers.wired import amount, part
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
@@ -77,7 +77,7 @@ class ReplicateEditor(HostedEditor):
             raise BadReply(f"{self.name} began and does not say where to look", raw=raw)
 
         async def look() -> dict[str, Any] | None:
-            prediction = self.read(await steadily(self.asking(address), raw=raw))
+            prediction = await self.look_at(address, raw=raw)
             return None if prediction.get("status") in ("starting", "processing") else prediction
 
         try:

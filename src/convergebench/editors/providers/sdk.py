@@ -19,7 +19,7 @@ from convergebench.editors.models.table import Model, Price
 from convergebench.editors.providers.remote import RemoteEditor
 from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
 from convergebench.types import EditRequest
-from convergebench.wire.client import Answer, clean, origin
+from convergebench.wire.client import MOST, Answer, clean, origin
 from convergebench.wire.raw import without_images
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ class LibraryEditor(RemoteEditor):
         limits = httpx2.Limits(max_connections=self.limits.at_once, max_keepalive_connections=self.limits.at_once)
         timeout = httpx2.Timeout(self.patience, connect=min(10.0, self.limits.seconds))
         try:
-            return httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, verify=trusted())
+            client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, verify=trusted())
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             raise Prerequisite(f"the proxy that the environment names is of no use: {clean(str(error))}") from error
+        client.event_hooks = {"response": [_whole]}
+        return client
 
     @property
     def patience(self) -> float:
@@ -77,6 +79,16 @@ class LibraryEditor(RemoteEditor):
         if counted is not None:
             return counted
         return self.price(request) if made else 0.0
+
+
+async def _whole(response: httpx2.Response) -> None:
+    """Read a reply to its end, but not beyond all reason: the libraries would take whatever comes."""
+    data = bytearray()
+    async for piece in response.aiter_bytes():
+        data += piece
+        if len(data) > MOST:
+            raise BadReply(f"{origin(str(response.url))} answers {response.status_code} and does not come to an end")
+    response._content = bytes(data)  # what `aread` would have kept; there is no public way to give it back
 
 
 @cache

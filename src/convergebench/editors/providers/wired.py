@@ -12,16 +12,19 @@ from pydantic import Field
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.models.table import Model
+from convergebench.editors.providers.download import steadily
 from convergebench.editors.providers.remote import CIRCUMSTANCES, RemoteEditor
-from convergebench.errors import BadReply
+from convergebench.errors import BadReply, Transient
 from convergebench.wire.client import Answer, Key, Wire, clean
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import Verdict, judge
+from convergebench.wire.verdict import BUSY, Verdict, judge
 
 
 class Shape(Strict):
     """What a row of the model table may say under `wire`; each provider adds its own."""
 
+    idle: ClassVar[frozenset[str]] = frozenset()
+    """Fields that change no answer: what may be asked for, what it costs."""
     arguments: dict[str, Any] = Field(default_factory=dict)
     """Sent with every call: PNG asked for, rewriting of the words and watermarks switched off."""
 
@@ -52,7 +55,8 @@ class WiredEditor(RemoteEditor):
         """Everything that changes answers: the options that are no circumstances, and the row's wire details."""
         options = self.options.model_dump(mode="json")
         chosen = {key: value for key, value in options.items() if key not in CIRCUMSTANCES}
-        return {**chosen, "wire": self.model.wire}
+        wire = {key: value for key, value in self.model.wire.items() if key not in self.WireShape.idle}
+        return {**chosen, "wire": wire}
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -76,6 +80,16 @@ class WiredEditor(RemoteEditor):
                 f"{self.name} answered with a {type(body).__name__}", raw=without_images(body), dollars=dollars
             )
         return body
+
+    async def look_at(
+        self, address: str, *, dollars: float = 0.0, raw: str | None = None, fine: Iterable[int] = (200,)
+    ) -> dict[str, Any]:
+        """What has become of a task that was taken. One that cannot be found is lost; its model is still there."""
+        answer = await steadily(self.asking(address), dollars=dollars, raw=raw, again=BUSY | {404})
+        if answer.status == 404:
+            message = f"{self.name} does not find its task again ({judge(answer).message})"
+            raise Transient(message, dollars=dollars, raw=raw)
+        return self.read(answer, dollars=dollars, fine=fine)
 
     def asking(self, address: str) -> Callable[[], Awaitable[Answer]]:
         """A question to an address out of a reply, with the key where it may have it."""

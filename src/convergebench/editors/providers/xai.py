@@ -15,12 +15,13 @@ from convergebench.editors.providers.remote import RemoteOptions, data_uri
 from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
 from convergebench.errors import BadReply, Refused, StudyError
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean
+from convergebench.wire.client import Answer, clean, origin
 from convergebench.wire.raw import without_images
 from convergebench.wire.verdict import Verdict, judge
 
 TICKS = 1e10
 """Of a dollar, in which a reply states its cost."""
+_WRONG_KEY = re.compile(r"incorrect api key", re.IGNORECASE)
 _MODERATED = re.compile(r"moderat|content polic|safety", re.IGNORECASE)
 
 
@@ -34,6 +35,7 @@ class XAIOptions(RemoteOptions):
 class XAIShape(Shape):
     """How the models differ."""
 
+    idle: ClassVar = frozenset({"qualities"})
     qualities: dict[str, float] = Field(default_factory=dict)
     """Dollars by quality, where there is a choice."""
 
@@ -97,8 +99,10 @@ class XAIEditor(WiredEditor):
         return first
 
     def verdict(self, answer: Answer) -> Verdict:
-        """A filter's no may also be a plain 400 or 403 whose words say so."""
+        """A filter's no may also be a plain 400 or 403 whose words say so; a key that is not taken is a 400."""
         found = judge(answer)
+        if answer.status == 400 and _WRONG_KEY.search(found.message):  # its words repeat part of the key
+            return found._replace(kind="key", message=f"{origin(answer.address)} answers 400: it does not take the key")
         if answer.status in (400, 403, 422) and _MODERATED.search(found.message):
             return found._replace(kind="refused", code="moderation")
         return found

@@ -55,7 +55,7 @@ def _answered(turn: Turn) -> Iterator[types.Part]:
         signature = from_base64(part.get("thoughtSignature"))
         if pictures and part is pictures[-1]:
             yield types.Part(inline_data=blob, thought_signature=signature)
-        elif text(part.get("text")):
+        elif text(part.get("text")) or ("text" in part and signature):  # a signature may stand without words
             thought = True if part.get("thought") is True else None
             yield types.Part(text=text(part["text"]), thought=thought, thought_signature=signature)
     if not pictures:

@@ -93,9 +93,11 @@ def read_reply(body: Any, name: str) -> Reply:
 def counted(usage: Mapping[str, Any], *, made: bool) -> dict[str, int]:
     """Tokens by the kinds of the price table. Thoughts are charged as text; what has no kind is the dearer one."""
     asked, answered = count(usage.get("promptTokenCount")), count(usage.get("candidatesTokenCount"))
-    image_asked = _images(usage.get("promptTokensDetails"))
+    image_asked = _of("IMAGE", usage.get("promptTokensDetails"))
     details = rows(usage.get("candidatesTokensDetails"))
-    image_answered = _images(details) if details or not made else answered
+    image_answered = _of("IMAGE", details)
+    if made and not image_answered:
+        image_answered = max(0, answered - _of("TEXT", details))
     return {
         "text_input": max(0, asked - image_asked),
         "image_input": image_asked,
@@ -122,5 +124,5 @@ def _joined(parts: list[dict[str, Any]]) -> str:
     return "\n\n".join(said for part in parts if (said := text(part.get("text")).strip()))
 
 
-def _images(details: Any) -> int:
-    return sum(count(one.get("tokenCount")) for one in rows(details) if one.get("modality") == "IMAGE")
+def _of(kind: str, details: Any) -> int:
+    return sum(count(one.get("tokenCount")) for one in rows(details) if one.get("modality") == kind)

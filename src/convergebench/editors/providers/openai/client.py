@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from convergebench.editors.models.table import Model
-from convergebench.editors.providers.openai.sizes import Size, checked_size, size_for
+from convergebench.editors.providers.openai.response import UNWILLING
+from convergebench.editors.providers.openai.sizes import Size, checked_size, honoured, size_for
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.editors.providers.sdk import LibraryEditor, answer_of, raw_of, reaching
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Transient, Unavailable
@@ -63,8 +64,14 @@ class OpenAIEditor(LibraryEditor):
             )
         if options.input_fidelity and not _has_fidelity(self.painter, options.input_fidelity):
             raise StudyError(f"{self.painter} does not take input_fidelity = {options.input_fidelity}; leave it out")
+        if options.background == "transparent" and options.output_format == "jpeg":
+            raise StudyError(f"{name}: JPEG holds no transparency; use output_format = png or webp")
         if options.size:
             checked_size(options.size, self.painter)
+        # a size for every call leaves nothing to be said for one; and another tool makes other sizes
+        able = self.capabilities
+        resolutions, aspects = ((), ()) if options.size else honoured(self.painter, able.resolutions, able.aspects)
+        self.capabilities = replace(able, resolutions=resolutions, aspects=aspects)
 
     def _painter(self) -> str:
         return self.model.wire_id
@@ -128,7 +135,7 @@ class OpenAIEditor(LibraryEditor):
 
 def failure(answer: Answer) -> EditorError:
     """The error that a failed call is."""
-    verdict = judge(answer)
+    verdict = judge(answer, unwilling=UNWILLING)
     if verdict.code == "previous_response_not_found":
         return EditorError(f"{verdict.message} (a session is kept for 30 days; run this chain anew)", raw=verdict.raw)
     if answer.status == 429 and verdict.kind == "busy" and _A_DAY.search(verdict.message):

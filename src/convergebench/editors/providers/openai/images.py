@@ -9,6 +9,7 @@ from typing import Any
 from convergebench.editors.models.table import Model
 from convergebench.editors.providers.openai.client import OpenAIEditor, OpenAIOptions
 from convergebench.editors.providers.openai.prices import at_quality
+from convergebench.editors.providers.openai.sizes import resolution_of
 from convergebench.editors.providers.sdk import count, from_base64, raw_of, rows, table, text
 from convergebench.errors import BadReply
 from convergebench.types import Edited, EditRequest
@@ -22,11 +23,17 @@ class OpenAIImagesEditor(OpenAIEditor):
 
     def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
-        if self.options.quality != "high" and self.options.dollars is None:
+        if self.options.dollars is not None:
+            return
+        if self.options.quality != "high":
             prices = at_quality(model.wire_id, self.options.quality)
             self.capabilities = replace(
                 self.capabilities, dollars_per_call=prices.get("1K"), dollars_by_resolution=prices
             )
+        known = self.capabilities.dollars_by_resolution
+        if self.options.size and known:
+            once = known.get(resolution_of(self.options.size), max(known.values()))
+            self.capabilities = replace(self.capabilities, dollars_per_call=once, dollars_by_resolution={})
 
     async def edit(self, request: EditRequest) -> Edited:
         """One attempt; trying again is the engine's business."""

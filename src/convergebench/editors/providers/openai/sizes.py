@@ -6,6 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
+from convergebench.editors.providers.proportions import aspect_ratio
 from convergebench.errors import StudyError
 
 STEP = 16
@@ -40,6 +41,7 @@ class Size(NamedTuple):
 
 
 FIXED = (Size(1024, 1024), Size(1536, 1024), Size(1024, 1536))
+FIXED_ASPECTS = ("1:1", "3:2", "2:3")
 
 
 def any_size(painter: str) -> bool:
@@ -47,12 +49,28 @@ def any_size(painter: str) -> bool:
     return painter.startswith("gpt-image-2")
 
 
+def fixed_sizes(painter: str) -> bool:
+    """Whether a model makes the three fixed sizes alone."""
+    return painter.startswith(("gpt-image-1", "chatgpt-image"))
+
+
+def honoured(
+    painter: str, resolutions: tuple[str, ...], aspects: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of these resolutions and aspects that can be asked of a model."""
+    if any_size(painter):
+        return resolutions, aspects
+    if fixed_sizes(painter):
+        return tuple(one for one in resolutions if one == "1K"), tuple(one for one in aspects if one in FIXED_ASPECTS)
+    return (), ()
+
+
 def size_for(painter: str, own: Size, resolution: str | None, aspect: str | None) -> str:
     """What to ask for: the input's own size and shape, unless the settings say otherwise."""
-    ratio = own.width / own.height if aspect is None else _ratio(aspect)
+    ratio = own.width / own.height if aspect is None else aspect_ratio(aspect)
     if any_size(painter):
         return str(nearest(ratio, AREAS[resolution] if resolution else own.width * own.height))
-    if painter.startswith(("gpt-image-1", "chatgpt-image")):
+    if fixed_sizes(painter):
         return str(min(FIXED, key=lambda size: abs(math.log(size.width / size.height / ratio))))
     return "auto"  # a model nobody has told us about
 
@@ -67,6 +85,13 @@ def nearest(ratio: float, area: float) -> Size:
     return min(sizes, key=lambda size: abs(math.log(size.width / ideal[0])) + abs(math.log(size.height / ideal[1])))
 
 
+def resolution_of(size: str) -> str:
+    """The smallest resolution with as many pixels as `1536x1024`; nothing for `auto`."""
+    width, _, height = size.partition("x")
+    pixels = int(width) * int(height) if height else math.inf
+    return next((name for name, area in AREAS.items() if pixels <= area), "")
+
+
 def checked_size(given: str, painter: str) -> None:
     """A size that a user states, or what to type."""
     if given == "auto":
@@ -79,10 +104,5 @@ def checked_size(given: str, painter: str) -> None:
                 f"{painter} does not make size = '{given}'; both sides are multiples of {STEP}, at most {EDGE}, their "
                 f"ratio at most 3:1, {LEAST} to {MOST} pixels in all, such as 1024x1024"
             )
-    elif match is None or (painter.startswith(("gpt-image-1", "chatgpt-image")) and size not in FIXED):
+    elif match is None or (fixed_sizes(painter) and size not in FIXED):
         raise StudyError(f"{painter} does not make size = '{given}'; use {', '.join(map(str, FIXED))} or auto")
-
-
-def _ratio(aspect: str) -> float:
-    width, _, height = aspect.partition(":")
-    return float(width) / float(height)

@@ -27,6 +27,24 @@ class Mine:
         return Edited(request.image, request.mime, "mine")
 
 
+class Lazy(Mine):
+    def helped(self):
+        import helper_beside
+
+        return helper_beside.WORD
+
+
+class Unlimited(Mine):
+    def __init__(self, name):
+        super().__init__(name)
+        self.limits = None
+
+
+class Leaving:
+    def __init__(self, name):
+        raise SystemExit(0)
+
+
 class Shapeless:
     def __init__(self, name):
         self.name = name
@@ -43,6 +61,10 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a module of the user's own, from which `cbench` is called."""
     (tmp_path / "my_own_editors.py").write_text(OWN)
     (tmp_path / "half_written.py").write_text("def (")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)")
+    (tmp_path / "numpy_of_mine.py").write_text("import numpy_")
+    (tmp_path / "helper_beside.py").write_text("WORD = 'found'")
+    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "my_own_editors", raising=False)
     return tmp_path
@@ -59,6 +81,8 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("FLUX.1 Kontext dev", "flux-kontext-dev"),
         ("sim-jpeg", "sim-jpeg"),
         ("something else", "something else"),
+        ("paste-back( nano banana )", "paste-back(gemini-2.5-flash-image)"),
+        ("best-of(then(sim-jpeg,sim-noise),3,metric=ssim)", "best-of(then(sim-jpeg, sim-noise), 3, metric=ssim)"),
     ],
 )
 def test_a_nickname_is_one_model_however_it_is_written(typed: str, identity: str) -> None:
@@ -79,7 +103,12 @@ def test_any_model_of_a_provider_can_be_named_and_its_price_is_not_guessed() -> 
 def test_a_class_beside_the_study_is_an_editor(beside: Path) -> None:
     editor = make_editor("my_own_editors:Mine", strength=3)
     assert (editor.name, editor.fingerprint) == ("my_own_editors:Mine", "mine@1:3")
-    assert str(beside) not in sys.path
+    assert sys.path[0] != str(beside), "a file there hides no module of the same name"
+
+
+def test_a_class_beside_the_study_may_import_its_helpers_when_it_is_called(beside: Path) -> None:
+    editor = make_editor("my_own_editors:Lazy")
+    assert editor.helped() == "found"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +121,10 @@ def test_a_class_beside_the_study_is_an_editor(beside: Path) -> None:
         ("my_own_editors:Missing", "has no 'Missing'"),
         ("no_such_module:Mine", "there is no module 'no_such_module'"),
         ("half_written:Mine", "cannot be loaded: SyntaxError"),
+        ("leaves:Mine", "cannot be loaded: SystemExit"),
+        ("numpy_of_mine:Mine", "cannot be loaded: No module named 'numpy_'"),
+        ("my_own_editors:Leaving", "cannot be made: SystemExit"),
+        ("my_own_editors:Unlimited", "None as its limits, which should be of the type Limits"),
         ("sim-jpeg(", "write it as paste-back(sim-jpeg)"),
         ("sim-jpeg(sim-noise)", "takes no editor"),
         ("past-back(sim-noise)", "did you mean 'paste-back'?"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from inspect import isawaitable
 
+from convergebench.registry import told
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits
 
 PROCESSOR = "this processor"
@@ -42,19 +44,29 @@ class BaseEditor(ABC):
 
 
 def lacks(editor: Editor) -> list[str]:
-    """What any editor lacks; one that cannot say is taken to be ready."""
-    ask = getattr(editor, "lacks", None)
-    return list(ask()) if callable(ask) else []
+    """What any editor lacks; one that does not say is taken to be ready, one that fails to say is not."""
+    return _lines(editor, "lacks")
 
 
 def notices(editor: Editor) -> list[str]:
     """What somebody who is about to use any editor should know."""
-    ask = getattr(editor, "notices", None)
-    return list(ask()) if callable(ask) else []
+    return _lines(editor, "notices")
+
+
+def _lines(editor: Editor, about: str) -> list[str]:
+    ask = getattr(editor, about, None)
+    if not callable(ask):
+        return []
+    try:
+        said = ask()
+        return [said] if isinstance(said, str) else [str(line) for line in said or ()]
+    except Exception as error:  # foreign code: whatever it raises becomes one line
+        return [f"it cannot say ({about}): {told(error)}"]
 
 
 async def close(editor: Editor) -> None:
-    """Let go of what any editor holds, if it holds something."""
+    """Let go of what any editor holds, if it holds something; a plain method will do as well as a coroutine."""
     ask = getattr(editor, "close", None)
-    if callable(ask):
-        await ask()
+    done = ask() if callable(ask) else None
+    if isawaitable(done):
+        await done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from convergebench.errors import StudyError
@@ -29,6 +30,15 @@ class Call:
         if twice:
             raise StudyError(f"{self.word} is given '{twice[0]}' twice")
         return given | self.named
+
+    def written(self, name: Callable[[str], str]) -> str:
+        """The expression in its one spelling; `name` gives that of an argument."""
+        plain = [_text(value, name) for value in self.arguments]
+        return f"{self.word}({', '.join([*plain, *(f'{key}={_text(one, name)}' for key, one in self.named.items())])})"
+
+
+def _text(value: Value, name: Callable[[str], str]) -> str:
+    return str(value).lower() if isinstance(value, bool) else name(value) if isinstance(value, str) else f"{value}"
 
 
 def parse(text: str) -> Call | None:

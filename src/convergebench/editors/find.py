@@ -18,7 +18,7 @@ from convergebench.editors.expression import parse
 from convergebench.editors.models.table import Model, find_model, models
 from convergebench.editors.providers.table import PROVIDERS, speaker
 from convergebench.errors import ConvergeBenchError, StudyError
-from convergebench.types import Editor
+from convergebench.types import Capabilities, Editor, Limits
 
 _IN_A_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$")
 
@@ -53,13 +53,16 @@ def make_editor(use: str, name: str = "", **options: Any) -> Editor:
     return _checked(lambda called, **rest: kind(called, model, rest), name, options)
 
 
-COMPOSITES = ("paste-back", "anchor", "best-of", "then")
+COMPOSITES = ("paste-back", "anchor", "best-of", "then", "resave")
 LOCAL = "local"
 """The provider of models that run here: their rows tell about them, the registry's factory makes them."""
 
 
 def canonical(use: str) -> str:
-    """One name for one model: a nickname becomes the id."""
+    """One name for one editor: a nickname becomes the id, and an expression is written in one way."""
+    call = parse(use)
+    if call is not None:
+        return call.written(canonical)
     if use in registry.names("editors"):
         return use
     model = find_model(use)
@@ -76,22 +79,24 @@ def _listed(provider: str, called: str) -> Model | None:
 
 
 def _from_module(use: str) -> Any:
-    """A class or factory of the user's own, in a file beside the study or an installed package."""
+    """A class or factory of the user's own, in the folder from which this was called or an installed package."""
     module, _, attribute = use.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)  # a console script does not look into the folder it is called from
     try:
         found = getattr(importlib.import_module(module), attribute, None)
     except ModuleNotFoundError as error:
-        if error.name is not None and module.startswith(error.name):
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise StudyError(f"there is no module '{module}' here ({here}) or installed, for editor '{use}'") from error
         raise StudyError(f"editor '{use}' cannot be loaded: {error}") from error
     except ConvergeBenchError:
         raise
-    except Exception as error:  # foreign code: whatever it raises becomes one line
-        raise StudyError(f"editor '{use}' cannot be loaded: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # foreign code: whatever it raises becomes one line
+        raise StudyError(f"editor '{use}' cannot be loaded: {registry.told(error)}") from error
     finally:
         sys.path.remove(here)
+        if here not in sys.path:
+            sys.path.append(here)  # for what the module imports only when it is called; last, so that it hides nothing
     if found is None:
         raise StudyError(f"module '{module}' has no '{attribute}', for editor '{use}'")
     return found
@@ -103,11 +108,17 @@ def _checked(factory: Any, name: str, options: Mapping[str, Any]) -> Editor:
         editor = factory(name, **options)
     except ConvergeBenchError:
         raise
-    except Exception as error:
-        raise StudyError(f"editor '{name}' cannot be made: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise StudyError(f"editor '{name}' cannot be made: {registry.told(error)}") from error
     if not isinstance(editor, Editor):
         missing = [
             part for part in ("name", "fingerprint", "capabilities", "limits", "edit") if not hasattr(editor, part)
         ]
         raise StudyError(f"editor '{name}' is a {type(editor).__name__} without {', '.join(missing)}")
+    for part, kind in (("fingerprint", str), ("capabilities", Capabilities), ("limits", Limits)):
+        if not isinstance(getattr(editor, part), kind):
+            raise StudyError(
+                f"editor '{name}' has {getattr(editor, part)!r} as its {part}, which should be of the type "
+                f"{kind.__name__}"
+            )
     return editor

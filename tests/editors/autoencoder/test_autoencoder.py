@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
 import pytest
 
+from convergebench.editors.autoencoder.editor import _one_core_each
 from convergebench.editors.base import BaseEditor
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.registry import load
@@ -137,9 +140,22 @@ def test_the_number_of_torch_threads_matters_neither_to_it_nor_because_of_it() -
     assert len(seen) == 1
 
 
-def _threads_of_a_new_thread(torch: Any) -> int:
-    from concurrent.futures import ThreadPoolExecutor
+def test_threads_that_begin_together_leave_the_number_alone() -> None:
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        for _ in range(40):
+            with ThreadPoolExecutor(4, initializer=_one_core_each) as pool:
+                together = Barrier(4)
+                for waiting in [pool.submit(together.wait) for _ in range(4)]:
+                    waiting.result(10)
+            assert _threads_of_a_new_thread(torch) == 2
+    finally:
+        torch.set_num_threads(before)
 
+
+def _threads_of_a_new_thread(torch: Any) -> int:
     with ThreadPoolExecutor(1) as pool:
         return int(pool.submit(torch.get_num_threads).result())
 

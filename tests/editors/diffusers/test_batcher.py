@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
 from convergebench.editors.diffusers.batcher import Batcher
+from convergebench.editors.made.base import counting
+from convergebench.errors import Transient
 
 
 class Work:
@@ -156,3 +159,32 @@ def test_a_loop_that_ends_in_the_middle_leaves_nobody_waiting() -> None:
         asyncio.run(give_up())
     door.set()
     assert ask(batcher, 4) == [8]
+
+
+def test_an_error_of_all_carries_the_price_of_each() -> None:
+    """Whoever was charged for an earlier part of the call writes it into the error, which must not be the others'."""
+
+    def work(items: Sequence[int]) -> list[int | Exception]:
+        raise Transient("busy", retry_after=2)
+
+    batcher: Batcher[int, int] = Batcher(work, most=3)
+
+    async def paying(item: int) -> int:
+        with counting(0.04):
+            return await batcher.ask(0, item)
+
+    async def all_of_them() -> list[Any]:
+        return list(await asyncio.gather(*map(paying, range(3)), return_exceptions=True))
+
+    errors = asyncio.run(all_of_them())
+    assert [(str(error), error.retry_after, error.dollars) for error in errors] == [("busy", 2, 0.04)] * 3
+
+
+def test_too_few_answers_leave_nobody_waiting() -> None:
+    batcher: Batcher[int, int] = Batcher(lambda items: list(items)[1:], most=2)
+
+    async def two() -> list[int | BaseException]:
+        asking = asyncio.gather(batcher.ask(0, 1), batcher.ask(0, 2), return_exceptions=True)
+        return list(await asyncio.wait_for(asking, 5))
+
+    assert [str(answer) for answer in asyncio.run(two())] == ["1 answers to 2 items"] * 2

@@ -140,8 +140,23 @@ def test_an_image_of_no_numbers_is_a_bad_reply(make: Make) -> None:
     caller, pipeline = _caller(make, fits=1, together=1)
     with torch.no_grad():
         pipeline.vae.decoder.conv_out.bias.fill_(float("nan"))
-    with pytest.raises(BadReply, match="try the option dtype='float32'"):
-        caller.draw(_samples(1))
+    [answer] = caller.draw(_samples(1))
+    assert isinstance(answer, BadReply)
+    assert "try the option dtype='float32'" in str(answer)
+
+
+def test_an_image_of_no_numbers_does_not_spoil_the_others_of_its_call(make: Make) -> None:
+    caller, pipeline = _caller(make, fits=3, together=3)
+    real = pipeline.real
+
+    def spoilt(**arguments: Any) -> Any:
+        reply = real(**arguments)
+        reply.images[1] = np.nan
+        return reply
+
+    spoilt.vae_scale_factor = real.vae_scale_factor  # type: ignore[attr-defined]
+    pipeline.real = spoilt
+    assert [isinstance(answer, BadReply) for answer in caller.draw(_samples(3))] == [False, True, False]
 
 
 def test_settings_of_torch_are_put_back() -> None:
@@ -150,6 +165,17 @@ def test_settings_of_torch_are_put_back() -> None:
         assert torch.backends.cudnn.deterministic
         assert not torch.backends.cudnn.benchmark
     assert (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark) == before
+
+
+def test_settings_of_torch_stay_as_long_as_one_pipeline_is_at_work() -> None:
+    before = torch.backends.cudnn.deterministic
+    first, second = steady(torch), steady(torch)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.backends.cudnn.deterministic
+    second.__exit__(None, None, None)
+    assert torch.backends.cudnn.deterministic == before
 
 
 def test_a_broken_torchvision_is_repaired_before_loading(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

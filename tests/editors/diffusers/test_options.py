@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from convergebench.editors._table import TABLE
+from convergebench.editors.diffusers import checkpoints
 from convergebench.editors.diffusers.families import MODELS
 from convergebench.errors import StudyError
 from convergebench.registry import load
@@ -111,3 +112,21 @@ def test_two_batches_may_be_in_flight() -> None:
 def test_a_folder_has_no_revision(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="is a folder and has no revisions"):
         make("flux-kontext-dev", path=str(tmp_path), revision="main")
+
+
+def test_a_name_of_ones_own_is_the_same_editor() -> None:
+    ours: Editor = load("editors", "flux-kontext-dev")("mine")
+    assert ours.fingerprint == make("flux-kontext-dev").fingerprint
+
+
+def test_a_folder_without_a_pipeline_is_not_read_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(folder: Path) -> str:
+        raise AssertionError(f"{folder} is read")
+
+    monkeypatch.setattr(checkpoints, "fingerprint_of", read)
+    assert "has no model_index.json" in " ".join(make("flux-kontext-dev", path=str(tmp_path)).lacks())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("name", "shortest"), [("instruct-pix2pix", 8), ("flux-kontext-dev", 16)])
+def test_images_under_one_patch_are_told_before_the_first_call(name: str, shortest: int) -> None:
+    assert make(name).capabilities.sides == (shortest, 16384)

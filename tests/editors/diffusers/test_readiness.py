@@ -154,3 +154,17 @@ def test_looking_fetches_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -
     editor: DiffusersEditor = flux_kontext_dev("flux-kontext-dev")
     assert editor.lacks()
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"), [("auto", "cuda:0 (Some GPU)"), ("cuda:1", "cuda:1 (Some GPU)"), ("cpu", "cpu")]
+)
+def test_the_device_that_is_used_goes_on_record(asked: str, used: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _gpu(monkeypatch, memory=1e12, count=2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "Some GPU")
+    assert readiness.device_in_words(asked) == used
+
+
+def test_an_answer_names_its_device(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "device_in_words", lambda asked: f"what {asked} stands for")
+    assert edit(make("flux-2-klein"), request())[0].used["device"] == "what cpu stands for"

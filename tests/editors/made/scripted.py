@@ -74,6 +74,35 @@ class Scripted:
         self.closed += 1
 
 
+class Slow(Scripted):
+    """The call of this number, counted from 0, is never answered; the others are."""
+
+    def __init__(self, *outcomes: Answer | Exception, slow: int, **rest: Any) -> None:
+        super().__init__(*outcomes, **rest)
+        self.slow = slow
+
+    async def edit(self, request: EditRequest) -> Edited:
+        """Like the others, or never."""
+        if len(self.asked) == self.slow:
+            self.asked.append(request)
+            await asyncio.Event().wait()
+        return await super().edit(request)
+
+
+def give_up(editor: Editor, image: Pixels, seconds: float = 0.5) -> None:
+    """A call that is cancelled for taking too long."""
+
+    async def once() -> None:
+        request = EditRequest(encode_png(image), "image/png", "add a ball", seed=7)
+        await asyncio.wait_for(editor.edit(request), seconds)
+
+    try:
+        asyncio.run(once())
+    except TimeoutError:
+        return
+    raise AssertionError("it answered")
+
+
 def call(editor: Editor, image: Pixels | bytes, words: str = "add a ball", **rest: Any) -> Edited:
     """One call."""
     data = image if isinstance(image, bytes) else encode_png(image)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 from convergebench.editors.find import make_editor
 from convergebench.editors.made.best_of import best_of, different_seeds
 from convergebench.errors import BadReply, Exhausted, Prerequisite, Refused, StudyError, Transient, Unavailable
+from convergebench.images.encode import encode_png
 from convergebench.metrics.base import MetricFacts
-from convergebench.types import Capabilities, Edited, Turn
-from tests.editors.made.scripted import Answer, Scripted, call, painted, picture, pixels, same
+from convergebench.types import Capabilities, Edited, EditRequest, Limits, Turn
+from tests.editors.made.scripted import Answer, Scripted, Slow, call, give_up, painted, picture, pixels, same
 
 
 def noise(sigma: float, dollars: float = 0.0, **rest: Any) -> Answer:
@@ -31,7 +33,6 @@ def test_the_closest_to_the_input_is_chosen_and_all_are_paid() -> None:
     assert done.reasoning == "good"
     assert done.dollars == pytest.approx(0.6)
     assert done.used["chosen"] == 2
-    assert done.used["values"] == sorted(done.used["values"], key=lambda value: done.used["values"].index(value))
     assert max(done.used["values"]) == done.used["values"][1]
     assert done.used["of"] == {"x": 1}
 
@@ -144,6 +145,42 @@ def test_a_retry_asks_and_pays_only_for_what_is_missing() -> None:
     assert done.used["chosen"] == 2
     assert len(inner.asked) == 4
     assert [request.seed for request in inner.asked[1:]] == [different_seeds(7, 3)[k] for k in (1, 1, 2)]
+
+
+def test_a_call_that_took_too_long_goes_on_where_it_stopped() -> None:
+    inner = Slow(noise(9, 0.5), noise(2, 0.5), slow=1)
+    editor, image = best_of("x", of=inner, n=2), picture()
+    give_up(editor, image)
+    assert call(editor, image, attempt=2).dollars == pytest.approx(0.5)
+    assert [request.seed for request in inner.asked] == [different_seeds(7, 2)[k] for k in (0, 1, 1)]
+
+
+def test_calls_that_fail_together_are_all_kept() -> None:
+    """A provider that is busy is busy for everybody in flight."""
+    many = 24
+    busy = [Transient("busy") for _ in range(many)]
+    inner = Scripted(*[noise(9, 0.5)] * many, *busy, noise(2, 0.5), limits=Limits(at_once=many))
+    editor, image = best_of("x", of=inner, n=2), encode_png(picture(side=48))
+
+    async def all_at_once(attempt: int) -> list[Any]:
+        requests = [EditRequest(image, "image/png", "add", case=f"c{k}", attempt=attempt) for k in range(many)]
+        return list(await asyncio.gather(*map(editor.edit, requests), return_exceptions=True))
+
+    assert [error.dollars for error in asyncio.run(all_at_once(1))] == [0.5] * many
+    assert [done.dollars for done in asyncio.run(all_at_once(2))] == [0.5] * many
+    assert len(inner.asked) == 3 * many
+
+
+def test_a_judge_that_slips_does_not_make_the_tries_be_paid_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = Scripted(noise(9, 0.5), noise(2, 0.5))
+    editor, image = best_of("x", of=inner, n=2), picture()
+    with monkeypatch.context() as patched:
+        patched.setattr(editor, "_readings", lambda *_: 1 / 0)
+        with pytest.raises(BadReply, match="division by zero") as caught:
+            call(editor, image)
+    assert caught.value.dollars == pytest.approx(1.0)
+    assert call(editor, image, attempt=2).dollars == 0
+    assert len(inner.asked) == 2
 
 
 def test_another_call_is_not_answered_from_what_is_kept() -> None:

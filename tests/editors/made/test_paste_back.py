@@ -140,3 +140,12 @@ def test_simulated_wear_is_kept_out_and_the_ball_in(disease: str, pictures: Any,
     assert (cured == image).all(axis=2).mean() > 0.75
     far = np.abs(bare.astype(int) - image).max(axis=2) > 60
     np.testing.assert_array_equal(cured[far], bare[far])
+
+
+def test_what_it_takes_for_wear_is_said_before_it_is_used() -> None:
+    from convergebench.editors.base import notices
+    from convergebench.editors.find import make_editor
+
+    assert [
+        one for one in notices(make_editor("paste-back(paste-back(sim-blur))")) if "blur, sharpen" in one
+    ] == notices(make_editor("paste-back(sim-jpeg)"))

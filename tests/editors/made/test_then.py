@@ -11,7 +11,7 @@ from convergebench.editors.find import make_editor
 from convergebench.editors.made.then import then
 from convergebench.errors import BadReply, Exhausted, Prerequisite, Refused, StudyError, Transient, Unavailable
 from convergebench.types import Capabilities, Edited, Settings
-from tests.editors.made.scripted import Scripted, call, painted, picture, pixels, same
+from tests.editors.made.scripted import Scripted, Slow, call, give_up, painted, picture, pixels, same
 
 BRIGHTER = painted(lambda image: image.astype(int) + 10, 0.2, raw="one", reasoning="First.", used={"size": 1})
 HALVED = painted(lambda image: image // 2, 0.3, raw="two", reasoning="Second.", used={"size": 2})
@@ -84,6 +84,14 @@ def test_a_retry_does_not_pay_the_first_again() -> None:
     assert (len(first.asked), len(second.asked)) == (1, 2)
     call(editor, image, attempt=2)
     assert len(first.asked) == 2
+
+
+def test_a_second_that_took_too_long_is_asked_again_without_the_first() -> None:
+    first, second = Scripted(BRIGHTER), Slow(same(0.1), slow=0)
+    editor, image = then("x", first=first, second=second), picture()
+    give_up(editor, image)
+    assert call(editor, image, attempt=2).dollars == pytest.approx(0.1)
+    assert (len(first.asked), len(second.asked)) == (1, 2)
 
 
 def test_bytes_that_are_no_image_do_not_reach_the_second() -> None:

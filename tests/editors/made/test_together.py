@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from convergebench.editors.base import close
+from convergebench.editors.base import close, on_the_processor
 from convergebench.editors.find import make_editor
 from convergebench.editors.made.base import Part, strictest, together
 from convergebench.editors.made.paste_back import paste_back
@@ -100,6 +100,15 @@ def test_nobody_is_driven_harder_than_alone() -> None:
     assert strictest([Part(one), Part(one)]).per_minute == 30
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_provider_that_asks_to_wait_is_heard_wherever_it_stands(order: int) -> None:
+    here, there = Scripted(limits=on_the_processor()), Scripted(limits=Limits(account="bfl:KEY"))
+    first, second = (here, there)[::order]
+    limits = then("x", first=first, second=second).limits
+    assert (limits.account, limits.together) == ("bfl:KEY", None)
+    assert paste_back("x", of=here).limits == on_the_processor()
+
+
 def test_lacks_and_close_reach_the_parts() -> None:
     first, second = Scripted(), Scripted(name="other")
     first.missing, second.missing = ["a key: export KEY=…"], ["a key: export KEY=…", "a GPU"]
@@ -163,6 +172,13 @@ def test_a_name_of_ones_own_shows_what_is_simulated(use: str) -> None:
         make_editor(use, "cured", of="sim-jpeg")
     assert make_editor(use, "sim-cured", of="sim-jpeg").name == "sim-cured"
     assert make_editor(use, "cured", of=Scripted()).name == "cured"
+
+
+def test_a_name_that_only_looks_like_an_expression_does_not_hide_it() -> None:
+    with pytest.raises(StudyError, match="has a simulated editor in it"):
+        make_editor("paste-back", "paste-back(gemini-3-pro-image)", of="sim-jpeg")
+    with pytest.raises(StudyError, match="has a simulated editor in it"):
+        make_editor("then", "then(taesd, gemini-3-pro-image)", first="taesd", second="sim-jpeg")
 
 
 def test_then_and_best_of_show_it_too() -> None:

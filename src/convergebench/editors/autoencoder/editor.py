@@ -33,6 +33,7 @@ VERSION = 1
 """Raised whenever the pixels would change; part of every fingerprint."""
 MOST_AT_ONCE = 8
 """A megapixel takes about 1.2 GB while it is worked on."""
+_setting = Lock()
 
 
 class Options(Strict):
@@ -148,15 +149,16 @@ def _one_core_each() -> None:
     """Torch splits sums by its number of threads, and so rounds them differently: here each call has exactly one.
 
     The number belongs to a thread, but the last one set is also what threads made later begin with. So another
-    thread, gone at once, puts that back.
+    thread, gone at once, puts that back; one after the other, or the second would take the first one's for it.
     """
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    after = Thread(target=torch.set_num_threads, args=(before,))
-    after.start()
-    after.join()
+    with _setting:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        after = Thread(target=torch.set_num_threads, args=(before,))
+        after.start()
+        after.join()
 
 
 @contextmanager

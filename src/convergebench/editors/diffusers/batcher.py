@@ -10,8 +10,11 @@ import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from convergebench.errors import ConvergeBenchError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -74,12 +77,14 @@ class Batcher(Generic[Item, Answer]):
             items = [ticket.item for ticket in tickets]
             try:
                 answers = await loop.run_in_executor(self._thread, self._work, items)
+                if len(answers) != len(items):
+                    raise RuntimeError(f"{len(answers)} answers to {len(items)} items")
             except asyncio.CancelledError:
                 for ticket in tickets:
                     ticket.answer.cancel()
                 raise
             except Exception as error:  # it belongs to every member, whatever it is
-                answers = [error] * len(tickets)
+                answers = [_own(error) for _ in tickets]
             for ticket, answer in zip(tickets, answers, strict=True):
                 _give(ticket.answer, answer)
 
@@ -96,6 +101,15 @@ class Batcher(Generic[Item, Answer]):
             arrived.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(arrived.wait(), left)
+
+
+def _own(error: Exception) -> Exception:
+    """One of its own for every asker: whoever catches it writes into it what the call has cost them."""
+    if not isinstance(error, ConvergeBenchError):
+        return error
+    own = copy(error)
+    own.__cause__ = error.__cause__
+    return own
 
 
 def _give(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:

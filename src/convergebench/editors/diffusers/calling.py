@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class Caller:
         self._pipeline = pipeline
 
     def draw(self, samples: Sequence[Sample]) -> list[Drawn | Exception]:
-        """An answer or a refusal for each sample; all of one size."""
+        """An answer or what was wrong with it for each sample; all of one size."""
         answers: list[Drawn | Exception] = []
         while len(answers) < len(samples):
             some = samples[len(answers) : len(answers) + self.room]
@@ -120,10 +121,10 @@ class Caller:
         area = getattr(self._options, "max_area", MEGAPIXEL)
         return self._family.size.size(given, area=area, scale=self._pipeline.vae_scale_factor)
 
-    def _drawn(self, image: Any, wanted: Size) -> Drawn:
+    def _drawn(self, image: Any, wanted: Size) -> Drawn | BadReply:
         values = np.asarray(image, np.float32)
-        if not np.isfinite(values).all():
-            raise BadReply(
+        if not np.isfinite(values).all():  # the others of its batch may be fine
+            return BadReply(
                 f"the pipeline's image is not a number in places; try the option dtype='float32' of '{self._name}'"
             )
         pixels = (values * 255).round().clip(0, 255).astype(np.uint8)
@@ -146,19 +147,43 @@ class Caller:
         raise Unavailable(f"editor '{self._name}' failed: {one_line(error)}") from error
 
 
-@contextmanager
-def steady(torch: Any) -> Iterator[None]:
-    """No kernels picked by a race or that add in any order, and float32 that means float32; as before afterwards."""
-    backends = torch.backends
-    wishes: list[tuple[Any, str, object]] = [
-        (backends.cudnn, "deterministic", True),
-        (backends.cudnn, "benchmark", False),
-    ]
-    for backend in (getattr(backends.cudnn, "conv", None), backends.cuda.matmul):
-        if hasattr(backend, "fp32_precision"):
-            wishes.append((backend, "fp32_precision", "ieee"))
-    with ExitStack() as stack:
+class _Steady:
+    """No kernels picked by a race or that add in any order, and float32 that means float32; as before afterwards.
+
+    The settings are the process's, and two pipelines may run at once: the first one in sets them, the last one out
+    puts them back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._back = ExitStack()
+
+    @contextmanager
+    def __call__(self, torch: Any) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._set(torch.backends)
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._back.close()
+
+    def _set(self, backends: Any) -> None:
+        wishes: list[tuple[Any, str, object]] = [
+            (backends.cudnn, "deterministic", True),
+            (backends.cudnn, "benchmark", False),
+        ]
+        for backend in (getattr(backends.cudnn, "conv", None), backends.cuda.matmul):
+            if hasattr(backend, "fp32_precision"):
+                wishes.append((backend, "fp32_precision", "ieee"))
         for backend, setting, value in wishes:
-            stack.callback(setattr, backend, setting, getattr(backend, setting))
+            self._back.callback(setattr, backend, setting, getattr(backend, setting))
             setattr(backend, setting, value)
-        yield
+
+
+steady = _Steady()

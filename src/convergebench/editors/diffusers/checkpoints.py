@@ -60,6 +60,8 @@ def identity(name: str, revision: str | None) -> str:
         return f"{name}@{revision or 'main'}"
     if revision is not None:
         raise StudyError(f"{name} is a folder and has no revisions; leave 'revision' away or give an id on the hub")
+    if not (folder / INDEX).is_file():  # a home folder, say: nothing can come of it, so it is not read through
+        return "files:none"
     return f"files:{fingerprint_of(folder)}"
 
 

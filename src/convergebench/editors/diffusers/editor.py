@@ -11,7 +11,7 @@ from convergebench.editors.base import BaseEditor
 from convergebench.editors.diffusers import checkpoints, loading, readiness
 from convergebench.editors.diffusers.batcher import Batcher
 from convergebench.editors.diffusers.calling import Caller, Drawn, Sample
-from convergebench.editors.diffusers.families import FAMILIES, Model
+from convergebench.editors.diffusers.families import FAMILIES, MODELS, Model
 from convergebench.editors.diffusers.options import Common
 from convergebench.images.decode import decode
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
@@ -37,7 +37,8 @@ class DiffusersEditor(BaseEditor):
         self._where = options.path or model.hub
         self._weights = checkpoints.identity(self._where, options.revision)
         identity = {"family": self.family.name, "weights": self._weights, **options.identity()}
-        self.fingerprint = ids.fingerprint(name, VERSION, identity)
+        builtin = next((known for known, one in MODELS.items() if one == model), "diffusers")
+        self.fingerprint = ids.fingerprint(builtin, VERSION, identity)
         self.capabilities = Capabilities(
             seed=True, sides=(self.family.shortest, LONGEST), seconds_per_call=options.steps * 0.5
         )
@@ -45,6 +46,7 @@ class DiffusersEditor(BaseEditor):
         self.limits = Limits(at_once=2 * options.together, seconds=PATIENCE)
         self._together = together or options.together
         self._caller: Caller | None = None
+        self._device = ""
         self._batcher: Batcher[Sample, Drawn] = Batcher(self._draw, most=self._together)
 
     def lacks(self) -> list[str]:
@@ -69,6 +71,7 @@ class DiffusersEditor(BaseEditor):
     def _draw(self, samples: Sequence[Sample]) -> list[Drawn | Exception]:
         if self._caller is None:
             pipeline = loading.load(self.name, self.model, self.family, self.options)
+            self._device = readiness.device_in_words(self.options.device)
             self._caller = Caller(self.name, self.family, self.options, pipeline, together=self._together)
         answers = self._caller.draw(samples)
         self._batcher.most = self._caller.room
@@ -89,7 +92,7 @@ class DiffusersEditor(BaseEditor):
             "size_rule": self.family.size.words,
             "steps": self.options.steps,
             "dtype": self.options.precision,
-            "device": self.options.device,
+            "device": self._device,
             "offload": self.options.offload,
             "batch": drawn.together,
             **{option: value for option, value in settings.items() if value is not None},

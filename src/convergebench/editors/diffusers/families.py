@@ -67,7 +67,7 @@ _QWEN = (_NEGATIVE, _TRUE, _LENGTH)
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family("flux-kontext", "FluxKontextPipeline", FollowArea("down"), "images", _KONTEXT),
+        Family("flux-kontext", "FluxKontextPipeline", FollowArea("down"), "images", _KONTEXT, shortest=16),
         Family("flux-2", "Flux2Pipeline", FollowInput(), "references", _FLUX2, tokenizer="tokenizer", shortest=64),
         Family("flux-2-klein", "Flux2KleinPipeline", FollowInput(), "references", _FLUX2, shortest=64),
         Family(
@@ -94,6 +94,7 @@ FAMILIES: dict[str, Family] = {
             "images",
             (_GUIDANCE, ("image_guidance", "image_guidance_scale"), _NEGATIVE),
             sized=False,
+            shortest=8,
         ),
     )
 }

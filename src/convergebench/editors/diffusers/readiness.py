@@ -82,6 +82,14 @@ def choose_device(torch: Any, wanted: str) -> str | None:
     return "cpu" if wanted == "cpu" else None
 
 
+def device_in_words(wanted: str) -> str:
+    """The device that is used, for the record; of a GPU its kind too, since two kinds need not round alike."""
+    import torch
+
+    device = choose_device(torch, wanted) or "cpu"
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.startswith("cuda") else device
+
+
 def _fetch(what: str, found: checkpoints.Checkpoint, model: Model) -> str:
     terms: list[str] = []
     if found.name == model.hub and model.licence:

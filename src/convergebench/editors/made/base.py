@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, NamedTuple
 
-from convergebench.editors.base import BaseEditor, close, lacks, notices
+from convergebench.editors.base import PROCESSOR, BaseEditor, close, lacks, notices
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Unavailable
 from convergebench.images.decode import decode
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits, Settings
@@ -66,8 +66,9 @@ def part_of(name: str, option: str, value: object) -> Editor:
 
 def check_name(kind: str, name: str, parts: Sequence[Part]) -> None:
     """A name of one's own shows that something simulated is inside; an expression shows it anyway."""
-    spelt_out = name.startswith(f"{kind}(") and name.endswith(")")
-    simulated = any(part.editor.capabilities.simulated for part in parts)
+    expression = name.startswith(f"{kind}(") and name.endswith(")")
+    simulated = [part.editor.name for part in parts if part.editor.capabilities.simulated]
+    spelt_out = expression and all(inside in name for inside in simulated)
     if simulated and not spelt_out and not name.startswith("sim-"):
         raise StudyError(f"'{name}' has a simulated editor in it, so its name starts with 'sim-': call it 'sim-{name}'")
 
@@ -128,7 +129,8 @@ def _sides(known: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
 def strictest(parts: Sequence[Part]) -> Limits:
     """No part is driven harder than it may be. Its calls follow each other, so their seconds add up.
 
-    Of several accounts the first is named: one editor can wait for one only.
+    Of several accounts the first is named, since one editor can wait for one only; a provider's before this
+    processor, which asks nobody to wait.
     """
     limits = [part.editor.limits for part in parts]
     calls: Counter[str] = Counter()
@@ -139,12 +141,15 @@ def strictest(parts: Sequence[Part]) -> Limits:
         for part in parts
         if part.editor.limits.per_minute is not None
     ]
+    named = min(
+        (limit for limit in limits if limit.account), key=lambda limit: limit.account == PROCESSOR, default=None
+    )
     return Limits(
         at_once=min(limit.at_once for limit in limits),
         per_minute=min(rates, default=None),
         seconds=float(ceil(sum(part.editor.limits.seconds * part.times for part in parts))),
-        account=next((limit.account for limit in limits if limit.account), ""),
-        together=next((limit.together for limit in limits if limit.account), None),
+        account=named.account if named else "",
+        together=named.together if named else None,
     )
 
 

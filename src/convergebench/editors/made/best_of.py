@@ -18,8 +18,8 @@ from pydantic import Field
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.made.base import MadeEditor, Part, check_name, counting, part_of, request_for, whole
-from convergebench.editors.made.kept import Kept
-from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient, Unmeasurable
+from convergebench.editors.made.kept import AGAIN, Kept
+from convergebench.errors import Refused, StudyError, Unmeasurable
 from convergebench.images.align import align
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
@@ -55,7 +55,7 @@ class BestOf(MadeEditor):
         fingerprint = ids.fingerprint("best-of", VERSION, identity)
         super().__init__(name, fingerprint, [Part(of, options.n)], sessions=True)
         self.of, self.metric, self.options = of, metric, options
-        self._kept = Kept()
+        self._kept = Kept(self.limits.at_once)
 
     def lacks(self) -> list[str]:
         """What the editor lacks, and what its judge does."""
@@ -74,29 +74,30 @@ class BestOf(MadeEditor):
         refusals: list[Refused] = []
         paid = 0.0
         seeds = different_seeds(request.seed, self.options.n)
-        for number, seed in enumerate(seeds):
-            if number in answers:
-                continue
-            try:
-                with counting(paid):
-                    answers[number] = await whole(self.of, request_for(self.of, replace(request, seed=seed)))
-                paid += answers[number].dollars
-            except Refused as refusal:
-                paid = refusal.dollars
-                refusals.append(refusal)
-            except (Transient, BadReply):
-                self._kept.keep(request, answers)
-                raise
-            except EditorError:
-                self._kept.forget(request)
-                raise
+        try:
+            for number, seed in enumerate(seeds):
+                if number in answers:
+                    continue
+                try:
+                    with counting(paid):
+                        answers[number] = await whole(self.of, request_for(self.of, replace(request, seed=seed)))
+                    paid += answers[number].dollars
+                except Refused as refusal:
+                    paid = refusal.dollars
+                    refusals.append(refusal)
+            if not answers:
+                first = refusals[0]
+                message = f"all {self.options.n} tries were refused: {first}"
+                raise Refused(message, reason=first.reason, dollars=paid, raw=first.raw)
+            with counting(paid):
+                readings = await asyncio.to_thread(self._readings, request.image, list(answers.values()))
+        except (*AGAIN, asyncio.CancelledError):  # a call that takes too long is cancelled, and tried again
+            self._kept.keep(request, answers)
+            raise
+        except Exception:
+            self._kept.forget(request)
+            raise
         self._kept.forget(request)
-        if not answers:
-            first = refusals[0]
-            message = f"all {self.options.n} tries were refused: {first}"
-            raise Refused(message, reason=first.reason, dollars=paid, raw=first.raw)
-        with counting(paid):
-            readings = await asyncio.to_thread(self._readings, request.image, list(answers.values()))
         return self._chosen(dict(zip(answers, readings, strict=True)), answers, seeds=seeds, paid=paid)
 
     def _readings(self, image: bytes, answers: Sequence[Edited]) -> list[Reading]:

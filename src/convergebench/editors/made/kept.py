@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from convergebench.errors import BadReply, Transient
 from convergebench.ids import image_id
 from convergebench.types import Edited, EditRequest
 
-ROOM = 16
-"""Calls whose parts are kept; the oldest go first."""
+AGAIN = (Transient, BadReply)
+"""Errors after which the same call comes again."""
+ROOM = 4
+"""Calls whose parts are kept, for each that may be in flight: a busy provider fails them all at once."""
 
 
 class Kept:
@@ -18,7 +21,8 @@ class Kept:
     An answer is handed out without its price, since the attempt that got it has been charged for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int) -> None:
+        self._room = ROOM * at_once
         self._calls: OrderedDict[tuple[Any, ...], dict[int, Edited]] = OrderedDict()
 
     def of(self, request: EditRequest) -> dict[int, Edited]:
@@ -33,7 +37,7 @@ class Kept:
         key = _key(request)
         self._calls[key] = dict(answers)
         self._calls.move_to_end(key)
-        while len(self._calls) > ROOM:
+        while len(self._calls) > self._room:  # the oldest go first
             self._calls.popitem(last=False)
 
     def forget(self, request: EditRequest) -> None:

@@ -47,6 +47,13 @@ class PasteBack(CorrectedEditor):
         super().__init__(name, ids.fingerprint("paste-back", VERSION, identity), of)
         self.options = options
 
+    def notices(self) -> list[str]:
+        """What it cannot tell from wear."""
+        evenly = (
+            "paste-back takes an edit that lies evenly over a picture (blur, sharpen, pixelate) for wear and undoes it"
+        )
+        return list(dict.fromkeys([*super().notices(), evenly]))
+
     def correct(self, after: Pixels, before: Pixels) -> Corrected:
         """The edited region of `after` in `before`; told: the share of pixels that are the input's."""
         found = divide(after, before, tint=self.options.tint, most=self.options.most)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.made.base import MadeEditor, Part, check_name, counting, part_of, request_for, whole
-from convergebench.editors.made.kept import Kept
-from convergebench.errors import BadReply, EditorError, Transient
+from convergebench.editors.made.kept import AGAIN, Kept
 from convergebench.types import Edited, Editor, EditRequest
 
 VERSION = 1
@@ -31,7 +31,7 @@ class Then(MadeEditor):
         identity = {"first": first.fingerprint, "second": second.fingerprint, "second_instruction": words}
         super().__init__(name, ids.fingerprint("then", VERSION, identity), [Part(first), Part(second)])
         self.first, self.second, self.words = first, second, words
-        self._kept = Kept()
+        self._kept = Kept(self.limits.at_once)
 
     async def edit(self, request: EditRequest) -> Edited:
         """The second editor's answer to the first one's. A retry asks only for what is missing."""
@@ -52,10 +52,10 @@ class Then(MadeEditor):
         try:
             with counting(paid):
                 two = await self.second.edit(request_for(self.second, following))
-        except (Transient, BadReply):
+        except (*AGAIN, asyncio.CancelledError):  # a call that takes too long is cancelled, and tried again
             self._kept.keep(request, {0: one})
             raise
-        except EditorError:
+        except Exception:
             self._kept.forget(request)
             raise
         self._kept.forget(request)

@@ -81,6 +81,15 @@ def test_honesty_marks_are_on_the_page(page: str) -> None:
         assert words in page
 
 
+def test_editors_that_only_copy_are_counted_above_all_and_marked_by_name(given: ReportInput, tmp_path: Path) -> None:
+    copies = replace(given, uninstructed=frozenset({"sim-blur"}))
+    text = write_report(copies, tmp_path).read_text(encoding="utf-8")
+    assert '<a class="badge loud" href="#def-copies">1 editor only copies</a>' in text
+    assert text.count('href="#def-copies">ignores words</a>') >= 1
+    assert 'id="def-copies"' in text
+    assert '"sim-blur": ["simulated", "ignores words"]' in text, "for the viewer's badges"
+
+
 def test_how_it_was_made_is_on_the_page(page: str, given: ReportInput) -> None:
     for words in (given.manifest["command"], "d1:0d4c2f", "sim-jpeg@1:4f0c9a", "rounds = 5", "version of numpy"):
         assert str(words) in page

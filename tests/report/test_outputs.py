@@ -13,9 +13,10 @@ from rich.console import Console
 
 import convergebench.report as room
 from convergebench.report import print_ranking, ranking_json, write_latex, write_plots, write_tables
+from convergebench.report.chains import chain_key, write_chains
 from convergebench.report.files import make_whole, write_whole
 from convergebench.report.input import ReportInput
-from convergebench.report.latex import escape, pairwise_latex
+from convergebench.report.latex import escape, pairwise_latex, ranking_latex
 from convergebench.report.made import provenance, toml_text
 from convergebench.report.missing import missing_text
 from convergebench.report.sections.page import open_page
@@ -211,6 +212,54 @@ def test_simulated_editors_beside_real_ones_are_said_to_be_so(given: ReportInput
     text = " ".join(_printed(replace(given, analysis=replace(given.analysis, ranking=ranking))).split())
     assert "beside real ones for reference only" in text
     assert "beside real ones" not in " ".join(_printed(given).split())
+
+
+def test_an_editor_that_ignores_the_words_is_marked_wherever_it_is_ranked(given: ReportInput, tmp_path: Path) -> None:
+    copies = replace(given, uninstructed=frozenset({"sim-blur"}))
+    assert "sim-blur (simulated, ignores words) &" in ranking_latex(copies)
+    assert ranking_json(copies)["uninstructed"] == ["sim-blur"]
+    assert "sim-blur*+" in _printed(copies)
+    write_plots(copies, tmp_path)
+    assert "sim-blur (simulated, ignores words)" in (tmp_path / "ranking.svg").read_text()
+
+
+def test_what_was_used_and_thought_reaches_the_viewer_and_the_tables(given: ReportInput, tmp_path: Path) -> None:
+    summary = "**Planning the hat**\nIt goes on the head.\n\n**Checking the result**\nIt sits well."
+    first = pl.col("index") == 1
+    steps = given.steps.with_columns(
+        model=pl.when(first).then(pl.lit("model-001")),
+        used=pl.when(first).then(pl.lit('{"size": [64, 64], "thinking": true, "quality": "high"}')),
+        reasoning=pl.when(first).then(pl.lit(summary)),
+    )
+    thinking = replace(given, steps=steps)
+    write_chains(thinking, tmp_path, {})
+    editor, case = given.chains.select("editor", "case").row(0)
+    text = (tmp_path / "chains" / f"{chain_key(editor, case)}.js").read_text()
+    shown = json.loads(text.removeprefix("CB.chain(").removesuffix(");\n").partition(",")[2])["steps"]
+    assert shown[1]["model"] == "model-001"
+    assert shown[1]["used"] == "size [64, 64], thinking true, quality high"
+    assert shown[1]["thoughts"] == [
+        ["Planning the hat", "It goes on the head."],
+        ["Checking the result", "It sits well."],
+    ]
+    assert not {"model", "used", "thoughts"} & shown[2].keys()
+    write_tables(thinking, tmp_path)
+    rows = pl.read_parquet(tmp_path / "reasoning.parquet").filter(editor=editor, case=case)
+    assert rows.select("index", "section", "title", "phase", "rounds").rows() == [
+        (1, 1, "Planning the hat", "generation", 1),
+        (1, 2, "Checking the result", "evaluation", 1),
+    ]
+
+
+def test_a_run_without_summaries_has_no_table_of_them(given: ReportInput, tmp_path: Path) -> None:
+    write_tables(given, tmp_path)
+    assert not (tmp_path / "reasoning.csv").exists()
+
+
+def test_a_dollar_in_a_name_is_a_dollar_in_every_plot(tmp_path: Path) -> None:
+    odd = make_run(tmp_path, editors=("sim-$\\bad{$", "sim-blur"), sources=2, rounds=2, size=48)
+    write_plots(odd, tmp_path / "plots")
+    assert "sim-$\\bad{$" in (tmp_path / "plots" / "ranking.svg").read_text()
 
 
 def test_editors_without_a_case_in_common_have_no_score_and_are_told_why(given: ReportInput) -> None:

@@ -110,7 +110,12 @@ def _used(text: str | None) -> str:
         used = json.loads(text or "{}")
     except ValueError:
         return ""
-    return ", ".join(f"{name} {value}" for name, value in used.items()) if isinstance(used, dict) else ""
+    if not isinstance(used, dict):
+        return ""
+    said = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in used.items()
+    }
+    return ", ".join(f"{name} {value}" for name, value in said.items())
 
 
 def metric_order(given: ReportInput, names: Sequence[str]) -> list[str]:

@@ -122,6 +122,7 @@ def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
         "more": list(headline[1:]),
         "style": page.style,
         "simulated": given.simulated,
+        "uninstructed": given.uninstructed,
         "marks": given.marks,
         "words": {name: [word for word, _ in marks] for name, marks in given.marks.items()},
         "light": Markup(css_variables(LIGHT)),

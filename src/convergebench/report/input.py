@@ -11,6 +11,7 @@ import polars as pl
 
 from convergebench.analysis.result import Analysis
 from convergebench.metrics.base import MetricFacts
+from convergebench.report.wording import middle
 
 Row = dict[str, Any]
 """One row of a frame."""
@@ -47,6 +48,11 @@ class ReportInput:
             for name in sorted(names):
                 found.setdefault(name, []).append((word, anchor))
         return found
+
+    def marked(self, name: str, most: int = 1000) -> str:
+        """`taesd (ignores words)`: the name, cut to so many letters, with its marks, where nothing can be linked."""
+        words = ", ".join(word for word, _ in self.marks.get(name, []))
+        return middle(name, most) + (f" ({words})" if words else "")
 
     @property
     def editors(self) -> list[str]:

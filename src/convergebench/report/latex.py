@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from convergebench.report.files import write_whole
-from convergebench.report.input import ReportInput, Row, rows
+from convergebench.report.input import ReportInput, rows
 from convergebench.report.wording import group_name, interval, number, p_value, rounds_interval
 
 _ESCAPES = {
@@ -75,17 +75,13 @@ def _table(name: str, columns: str, head: Sequence[str], body: Sequence[Sequence
     )
 
 
-def _named(row: Row) -> str:
-    return f"{row['editor']} (simulated)" if row.get("simulated") else str(row["editor"])
-
-
 def ranking_latex(given: ReportInput) -> str:
     """Score with interval, its parts, half-life and verdict."""
     ranked = given.ranked
     body = [
         [
             str(row["rank"] or "–"),
-            _named(row),
+            given.marked(row["editor"]),
             number(row["score"], 1),
             interval(row["low"], row["high"], 1),
             number(row["quality"]),

@@ -40,6 +40,7 @@ LOOK: dict[str, Any] = {
     "svg.hashsalt": "convergebench",
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "savefig.dpi": 200,
 }
 MOST_DRAWN = 12
@@ -194,7 +195,7 @@ def _ranking(given: ReportInput, style: dict[str, Style], figure: Figure) -> Non
             axes.plot([row["low"], row["high"]], [place, place], color=colour, alpha=0.55, linewidth=2.5)
         inside = "white" if style[row["editor"]].dash else colour
         axes.plot([row["score"]], [place], "o", color=colour, markersize=6, markerfacecolor=inside)
-    names = [middle(row["editor"], 30) + (" (simulated)" if row["simulated"] else "") for row in ranked]
+    names = [given.marked(row["editor"], 30) for row in ranked]
     axes.set_yticks(range(len(ranked)), names)
     axes.set_ylim(len(ranked) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)

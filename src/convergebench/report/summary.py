@@ -33,6 +33,7 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
             "formula": analysis.formula,
             "analysis_version": analysis.version,
             "simulated": sorted(given.simulated & set(given.editors)),
+            "uninstructed": sorted(given.uninstructed & set(given.editors)),
             "not_run": given.not_run,
             "alignment": alignment(given.manifest),
             "n_chains": given.chains.height,

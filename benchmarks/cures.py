@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -152,7 +153,7 @@ def tables(given: ReportInput) -> str:
     return "\n".join(lines)
 
 
-def picture(given: ReportInput, case: str, editors: list[str], side: int = 200) -> NDArray[np.uint8]:
+def picture(given: ReportInput, case: str, editors: list[str], side: int = 160) -> NDArray[np.uint8]:
     """The source of a case, and what is left of it after the last round under each editor."""
     steps = given.steps.filter(pl.col("case") == case)
     tiles = []
@@ -166,9 +167,18 @@ def picture(given: ReportInput, case: str, editors: list[str], side: int = 200) 
 
 
 def write_picture(given: ReportInput, path: Path, case: str) -> None:
-    """A row per disease: source, control, pasted back, anchored."""
+    """A row per disease: source, control, pasted back, anchored, both."""
     rows = [
-        picture(given, case, [f"{cure}({disease})" for cure in ("resave", "paste-back", "anchor")])
+        picture(
+            given,
+            case,
+            [
+                f"resave({disease})",
+                f"paste-back({disease})",
+                f"anchor({disease})",
+                f"paste-back(anchor({disease}))",
+            ],
+        )
         for disease in PICTURED
     ]
     path.write_bytes(encode_png(np.vstack(rows), compression=9))
@@ -192,8 +202,11 @@ def main() -> None:
     parser.add_argument("--into", type=Path, help="a page to put the tables into")
     parser.add_argument("--picture", type=Path, help="a PNG to make: sources and what is left of them")
     parser.add_argument("--case", default="kitchen/potted-plant/0", help="the case on it")
+    parser.add_argument("--without", action="append", default=[], metavar="SOURCE", help="leave this image out")
     arguments = parser.parse_args()
     given = assemble(arguments.run)
+    kept = ~pl.col("source").is_in(arguments.without)
+    given = replace(given, measurements=given.measurements.filter(kept), chains=given.chains.filter(kept))
     if arguments.picture is not None:
         write_picture(given, arguments.picture, arguments.case)
     text = tables(given)

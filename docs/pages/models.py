@@ -21,7 +21,8 @@ Every model the package knows, as data: `cbench list editors` shows the same wit
 (`fal:somebody/model/edit`); nothing is assumed of it, its price least of all. How keys, sessions and servers of your
 own work: [providers](../providers.md).
 
-Prices are dollars per edit at most, as read on the day beside them; a reply that tells its tokens is paid by them.
+Prices are dollars per edit, as read on the day beside them, without what a model thinks first; a reply that tells its
+tokens is paid by them.
 *Takes*: settings of a study file that it honours; any other setting is an error before the first call. A seed that is
 `exact` gives the same bytes again on the same machine; `best effort` is what its provider says of it.
 """

@@ -12,6 +12,7 @@ import pytest
 
 from convergebench import BadReply, Editor, EditRequest, Refused, Transient, Unavailable
 from convergebench.editors.base import lacks
+from convergebench.errors import EditorError
 from tests.docs.blocks import ROOT, blocks
 from tests.docs.shell import picture
 
@@ -20,7 +21,10 @@ REPLIES: dict[str, tuple[int, dict[str, str], bytes]] = {
     "words": (200, {"Content-Type": "text/plain"}, b"cannot"),
     "busy": (429, {"Retry-After": "3"}, b"slow down"),
     "broken": (503, {}, b""),
-    "unwilling": (403, {}, b"not this one"),
+    "later": (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
+    "unwilling": (400, {}, b"content_policy: not this one"),
+    "wrong": (400, {}, b"no such field"),
+    "locked": (403, {}, b"not with this key"),
     "spent": (402, {}, b"pay first"),
 }
 
@@ -80,13 +84,18 @@ def test_errors_carry_their_meaning(make: Any, url: str) -> None:
     with pytest.raises(Transient) as busy:
         ask(make("remote", f"{url}/busy"))
     assert busy.value.retry_after == 3
-    with pytest.raises(Transient):
-        ask(make("remote", f"{url}/broken"))
+    for path in ("broken", "later"):
+        with pytest.raises(Transient):
+            ask(make("remote", f"{url}/{path}"))
     with pytest.raises(Refused, match="not this one") as unwilling:
         ask(make("remote", f"{url}/unwilling"))
-    assert unwilling.value.reason == "http-403"
-    with pytest.raises(Unavailable):
-        ask(make("remote", f"{url}/spent"))
+    assert unwilling.value.reason == "content_policy"
+    for path in ("spent", "locked"):
+        with pytest.raises(Unavailable):
+            ask(make("remote", f"{url}/{path}"))
+    with pytest.raises(EditorError, match="no such field") as wrong:
+        ask(make("remote", f"{url}/wrong"))
+    assert type(wrong.value) is EditorError
     with pytest.raises(BadReply) as words:
         ask(make("remote", f"{url}/words"))
     assert words.value.dollars == 0.04

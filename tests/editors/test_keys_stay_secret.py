@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 from urllib.parse import quote
 
 import numpy as np
@@ -85,6 +86,7 @@ class Parrot:
 
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
+        self.counting = Lock()  # requests come at the same time
 
     def __call__(self, asked: Asked, server: Loopback) -> Told:
         echo = self.echo(asked)
@@ -104,8 +106,9 @@ class Parrot:
         return "; ".join([*told, *(f"{name}: {value}" for name, value in asked.headers.items())])
 
     def count(self, name: str) -> int:
-        self.calls[name] = self.calls.get(name, 0) + 1
-        return self.calls[name]
+        with self.counting:
+            self.calls[name] = self.calls.get(name, 0) + 1
+            return self.calls[name]
 
     def flux(self, asked: Asked, server: Loopback, echo: str) -> Told:
         if asked.route.startswith("/signed"):
@@ -222,7 +225,7 @@ def test_after_a_run_no_file_and_no_line_holds_a_key(world: Path, held: str) -> 
     kinds = {path.suffix for path in files(runs)}
     wanted = {".sqlite", ".json", ".png"} | ({".html", ".js", ".parquet", ".csv", ".pdf"} if report else set())
     assert wanted <= kinds, "the search has something to look into"
-    assert outcomes(runs) >= {"ok", "transient", "bad-reply", "refused", "error"}, "every kind of answer came"
+    assert outcomes(runs) >= {"ok", "transient", "bad-reply", "refused", "error"}, f"every kind of answer came\n{said}"
     assert search(world, said) == {}
 
 

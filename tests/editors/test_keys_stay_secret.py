@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -211,9 +212,7 @@ def run(world: Path, *more: str, held: str = "environment", guarded: bool = True
         heard = " ".join(str(one.headers) for one in server.asked)
     assert all(key in heard for key in KEYS.values()), f"the keys were never sent\n{done.stdout}{done.stderr}"
     assert "Traceback" not in done.stderr, done.stderr
-    for path in modules.iterdir():  # holds the keys by intent, and is no file of the run
-        if path.is_file():
-            path.unlink()
+    shutil.rmtree(modules)  # holds the keys by intent, compiled ones too, and is no file of the run
     return done.stdout + done.stderr
 
 

@@ -18,6 +18,7 @@ from pydantic import StringConstraints
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.base import BaseEditor, on_the_processor
+from convergebench.editors.device import chosen_device, without_gpu
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -69,7 +70,7 @@ class AutoencoderEditor(BaseEditor):
         if search(find_weight(self.weight)) is None:
             found.append(missing(find_weight(self.weight)))
         if not gone and self.options.device.startswith("cuda"):
-            found += _without_gpu(self.options.device)
+            found += without_gpu(self.options.device)
         return found
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -85,7 +86,7 @@ class AutoencoderEditor(BaseEditor):
     def _edit(self, image: bytes) -> Edited:
         pixels = decode(image, what=f"the image given to {self.name}", alpha="white").pixels
         network = self._loaded()
-        device = _device(self.options.device)
+        device = chosen_device(self.options.device)
         with _arithmetic(device):
             worn, used = self._there_and_back(network, device, pixels)
         return Edited(encode_png(worn), "image/png", self.weight, used=used)
@@ -135,7 +136,7 @@ class AutoencoderEditor(BaseEditor):
             for file, path in paths.items()
         }
         dtype = getattr(torch, self.options.dtype)
-        return build(states, what=f"'{self.weight}'", device=_device(self.options.device), dtype=dtype)
+        return build(states, what=f"'{self.weight}'", device=chosen_device(self.options.device), dtype=dtype)
 
 
 @cache
@@ -170,20 +171,3 @@ def _arithmetic(device: str) -> Iterator[None]:
 
     with exact() if device != "cpu" else torch.inference_mode():
         yield
-
-
-def _device(asked: str) -> str:
-    import torch
-
-    if asked == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return asked
-
-
-def _without_gpu(asked: str) -> list[str]:
-    import torch
-
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(asked.partition(":")[2] or 0) < count:
-        return []
-    return [f"there is no {asked} here (torch sees {count} of them); say device = 'cpu'"]

@@ -14,6 +14,7 @@ from pydantic import Field, StringConstraints
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.base import BaseEditor, on_the_processor
+from convergebench.editors.device import chosen_device, without_gpu
 from convergebench.editors.maxim.frame import FACTOR, Padding, Rounding, margins, restored
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
@@ -75,7 +76,7 @@ class MaximEditor(BaseEditor):
         if find_spec("torch") is None:
             found.append('torch is not installed; type: pip install "convergebench[learned]"')
         elif self.options.device.startswith("cuda"):
-            found += _without_gpu(self.options.device)
+            found += without_gpu(self.options.device)
         if search(find_weight(self.weight)) is None:
             found.append(missing(find_weight(self.weight)))
         return found
@@ -117,7 +118,7 @@ class MaximEditor(BaseEditor):
             from convergebench.editors.maxim.graph import read_graph
             from convergebench.editors.maxim.program import Program
 
-            program = self._program = Program(read_graph(locate(self.weight)), _device(self.options.device))
+            program = self._program = Program(read_graph(locate(self.weight)), chosen_device(self.options.device))
         return program
 
 
@@ -137,20 +138,3 @@ def _threads() -> int:
     import torch
 
     return torch.get_num_threads()
-
-
-def _device(asked: str) -> str:
-    import torch
-
-    if asked == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return asked
-
-
-def _without_gpu(asked: str) -> list[str]:
-    import torch
-
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(asked.partition(":")[2] or 0) < count:
-        return []
-    return [f"there is no {asked} here (torch sees {count} of them); say device = 'cpu'"]

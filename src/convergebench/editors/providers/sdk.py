@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -35,9 +36,9 @@ class LibraryEditor(RemoteEditor):
         super().__init__(name, model, given)
         self._held: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient, Any] | None = None
 
+    @abstractmethod
     def _make(self, connections: httpx2.AsyncClient) -> Any:
         """The library's client."""
-        raise NotImplementedError
 
     def _client(self) -> Any:
         """The library's client for this event loop; connections of another loop cannot be used in it."""

@@ -192,3 +192,12 @@ def resolves(dotted: str) -> bool:
         except ModuleNotFoundError:
             return False
     return True
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_the_demo_is_set_up_by_hand_as_make_does_it(page: str) -> None:
+    makefile, text = read(ROOT / "Makefile"), read(ROOT / page)
+    (extras,) = re.findall(r"\.demo:.*\n\t\$\(PIP\) -e '(\.\[[\w,]+\])'", makefile)
+    (weights,) = re.findall(r"^demo:.*\n\t\$\(BIN\)/(cbench weights fetch .+)$", makefile, re.M)
+    assert f"pip install -e '{extras}'" in text
+    assert weights in text

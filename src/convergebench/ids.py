@@ -26,9 +26,12 @@ def image_id(data: bytes) -> str:
     return "i1:" + hashlib.sha256(data).hexdigest()
 
 
-def step_id(*, parent: str, instruction: str, settings: Mapping[str, object], fingerprint: str, replicate: int) -> str:
-    """Key of one edit: where it started, what was asked, of whom, which repeat."""
-    return "s1:" + _hash([parent, instruction, dict(settings), fingerprint, replicate])
+def step_id(
+    *, parent: str, instruction: str, settings: Mapping[str, object], fingerprint: str, replicate: int, draw: int = 0
+) -> str:
+    """Key of one edit: where it started, what was asked, of whom, which repeat, which draw."""
+    # came later: left out where it is 0, so that keys of older runs stay what they are
+    return "s1:" + _hash([parent, instruction, dict(settings), fingerprint, replicate, *([draw] if draw else [])])
 
 
 def answer_id(

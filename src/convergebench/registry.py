@@ -1,7 +1,7 @@
 """One door for built-ins and plug-ins: a table of names, each loaded only when it is used.
 
-A third party adds an entry point in the group `convergebench.editors` (or `.metrics`, `.studies`, `.suites`)
-and its name works wherever a built-in's does. A name may be claimed once.
+A third party adds an entry point in the group `convergebench.editors` (or `.metrics`, `.studies`, `.suites`,
+`.failures`) and its name works wherever a built-in's does. A name may be claimed once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import Any, Literal
 
 from convergebench.errors import Prerequisite, StudyError
 
-Shelf = Literal["editors", "metrics", "studies", "suites"]
+Shelf = Literal["editors", "metrics", "studies", "suites", "failures"]
+
+_ONE = {"studies": "study", "failures": "detector"}
+"""What one thing of a shelf is called, where that is not the shelf's name without its last letter."""
 
 
 def told(error: BaseException) -> str:
@@ -53,7 +56,7 @@ def names(shelf: Shelf) -> list[str]:
 def load(shelf: Shelf, name: str) -> Any:
     """The object behind a name; imports its module now and not before."""
     target = _builtins(shelf).get(name)
-    one = "study" if shelf == "studies" else shelf[:-1]
+    one = _ONE.get(shelf, shelf[:-1])
     try:
         if target is not None:
             module, _, attribute = target.partition(":")

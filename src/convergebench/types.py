@@ -11,22 +11,27 @@ KINDS: tuple[Kind, ...] = ("face", "object", "scene")
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
 
-CompareRole = Literal["source", "return", "lag", "replicate", "step", "forward", "backward"]
+CompareRole = Literal["source", "return", "first", "around", "lag", "replicate", "step", "forward", "backward"]
 """What a comparison is for.
 
 `source`: the untouched image by itself, where a metric's curve begins if it needs no reference. `return`: image after a
-whole round against the untouched source. `lag`: against the image `lag` rounds before
-(displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone moves). `step`: any
-step's image against the one it started from (diagnostics). `forward`: did the edit happen (reference: the image it
-started from). `backward`: was it undone (reference: the image before the forward edit, `via`: the image after it).
+whole round against the untouched source. `first`: the same against round 1, which may have cropped. `around`: against
+the source where something was to be added, so that only what lies around it can be compared. `lag`: against the image
+`lag` rounds before (displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone
+moves). `step`: any step's image against the one it started from (diagnostics). `forward`: did the edit happen
+(reference: the image it started from). `backward`: was it undone (reference: the image before the forward edit, `via`:
+the image after it).
+
+In `return`, `first` and `lag` an `operation` says how the reference must be turned or mirrored to be what was asked.
 """
 
 Better = Literal["higher", "lower", "neither"]
 """Which way a metric's values get better."""
 
 Operation = Literal[
-    "flip-horizontal", "flip-vertical", "rotate-90", "rotate-270", "rotate-180", "add", "remove", "change", "replicate"
-]
+    "flip-horizontal", "flip-vertical", "rotate-90", "rotate-270", "rotate-180", "add", "remove", "change", "replicate",
+    "denoise", "monochrome", "colourise", "patches", "edges", "rebuild",
+]  # fmt: skip
 """What an instruction should do, for checking that it was done. Editors never see it: they read the words."""
 
 
@@ -77,10 +82,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The unit that is run, resumed and paired across editors: source × edit × replicate.
-
-    `label` and `category` name the edit in tables; where a study works with pairs they follow from these.
-    """
+    """What is run, resumed and paired across editors: source × edit (`label`, of a `category`) × replicate."""
 
     id: str
     source: State
@@ -153,6 +155,8 @@ class Edit:
     state: State
     instruction: str
     settings: Settings = Settings()
+    draw: int = 0
+    """Which of several answers to the same words on the same state; 0 is the only one of most studies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +226,7 @@ class Capabilities:
     dollars_by_resolution: Mapping[str, float] = field(default_factory=dict)
     """Where the price depends on the resolution."""
     dollars_per_turn: float = 0.0
-    """What each earlier turn adds in a single session: its image and its words are sent again."""
+    """What each earlier turn adds in a single session."""
     seconds_per_call: float = 1.0
     simulated: bool = False
     deterministic: bool = False

@@ -195,7 +195,7 @@ def sound_run(root: Path) -> str:
             [
                 ("images", (identity, run.images.file_of(identity, "image/png"), "image/png", 1, 1, 7)),
                 ("cases", ("a/glasses/0", "a", identity, "face", "glasses", "accessories", 0)),
-                ("steps", (key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None, None)),
+                ("steps", (key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None, None, 0)),
                 ("comparisons", ("m1", "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None)),
             ]
         )

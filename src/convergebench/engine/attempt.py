@@ -113,6 +113,6 @@ class Attempt:
         values = (
             self.wanted.key, edit.state.id, self.editor, edit.instruction, canonical(edit.settings.as_key()), self.seed,
             self.wanted.place.case.replicate, status, image, redact(detail), reasoning,
-            used,
+            used, edit.draw,
         )  # fmt: skip
         return ("steps", values)

@@ -81,6 +81,7 @@ class Calls:
             settings=edit.settings.as_key(),
             fingerprint=self.editor.fingerprint,
             replicate=place.case.replicate,
+            draw=edit.draw,
         )
 
     async def _shared(self, wanted: Wanted) -> StepRow:

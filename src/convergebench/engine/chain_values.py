@@ -20,6 +20,7 @@ from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item, Metric, Reading
+from convergebench.metrics.operations import expected
 from convergebench.metrics.place import PROCESSOR, Place, move
 
 KEPT_FRAMES = 3
@@ -28,6 +29,10 @@ KEPT_PIXELS = 10
 """Decoded images kept as bare pixels, for comparisons with earlier rounds."""
 KEPT_READINGS = 4096
 """Values a worker remembers, so that one image under many chains is measured once."""
+
+
+TURNED = ("return", "first", "lag")
+"""Comparisons whose reference is turned or mirrored first, as the words of the chain asked for."""
 
 
 class Comparison(NamedTuple):
@@ -181,6 +186,8 @@ class _Chain:
             self._unreadable(comparison, names, str(error))
             return
         assert subject is not None
+        if reference is not None and comparison.role in TURNED:
+            reference = expected(reference, comparison.operation)  # type: ignore[arg-type]
         words = (comparison.instruction, comparison.before, comparison.after)
         raw = Item(subject, reference, via, comparison.operation, *words)  # type: ignore[arg-type]
         aligned: Item | Reading | None = None

@@ -19,13 +19,14 @@ from convergebench.engine.progress import Progress
 from convergebench.ids import fingerprint
 from convergebench.images.align import AlignMode
 from convergebench.metrics import load_metric
-from convergebench.metrics.base import Metric
+from convergebench.metrics.base import Metric, MetricFacts
 from convergebench.metrics.judged._asked import AskedMetric
 from convergebench.metrics.place import PROCESSOR, Place
 from convergebench.metrics.readiness import require
 from convergebench.roles.base import Role
 from convergebench.store.journal import Row
 from convergebench.store.run import Run, is_complete
+from convergebench.types import CompareRole
 
 DEVICE_WORKERS = 2
 """Processes that share a GPU: one decodes while the other computes."""
@@ -136,7 +137,7 @@ def _tasks(run: Run, lane: Lane, align_mode: AlignMode, identities: Mapping[str,
     have = _have(run, lane.metrics, align_mode, identities)
     wanted: dict[str, list[str]] = {}
     for name, metric in lane.metrics.items():
-        for role in metric.facts.roles:
+        for role in roles_filled(metric.facts):
             wanted.setdefault(role, []).append(name)
     files: dict[str, str] = dict(run.journal.rows("select id, file from images"))
     words = captions(run)
@@ -160,6 +161,20 @@ def _tasks(run: Run, lane: Lane, align_mode: AlignMode, identities: Mapping[str,
             images = {image for row in comparisons for image in (row.subject, row.reference, row.via) if image}
             chain = {image: files[image] for image in images}
             yield Task(str(run.root), align_mode, source, tuple(comparisons), chain, lane.place)
+
+
+def roles_filled(facts: MetricFacts) -> tuple[CompareRole, ...]:
+    """Which comparisons a metric fills in.
+
+    What is held against the source is held against step 1 too; a picture that is rated by itself is also rated where
+    its content was meant to change.
+    """
+    more: tuple[CompareRole, ...] = ()
+    if "return" in facts.roles and facts.kind in ("full-reference", "semantic"):
+        more = ("first",)
+    elif "return" in facts.roles and facts.kind == "no-reference":
+        more = ("around",)
+    return (*facts.roles, *more)
 
 
 def captions(run: Run) -> dict[str, tuple[str, str]]:

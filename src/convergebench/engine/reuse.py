@@ -27,8 +27,8 @@ async def borrow(
             data = await theirs.in_thread(theirs.read, file)
             await images.in_thread(images.put, data, mime)
             rows.append(("images", (found.image, file, mime, width, height, len(data))))
-        used = (None,) * (12 - len(step))  # an older run does not say what was used
-        rows.append(("steps", (*step[:2], editor, *step[3:], *used)))
+        later: tuple[object, ...] = (None, 0)  # what was used and which draw it is: an older run does not say
+        rows.append(("steps", (*step[:2], editor, *step[3:], *later[len(step) - 11 :])))
         query = "select model, raw from attempts where step = ? and outcome in ('ok', 'reused') and model is not null"
         model, raw = next(records.rows(query, (key,)), (None, None))
         origin = f"reused from {records.path.parent.name}"

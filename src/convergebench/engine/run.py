@@ -195,7 +195,7 @@ class Engine:
         chain = walk.chain
         if isinstance(word, Compare):
             walk.rows.append(_comparison(chain, word))
-            if word.role == "return":
+            if word.role in ("return", "around"):
                 walk.rounds = word.round
             return None
         if isinstance(word, Ask):

@@ -9,9 +9,11 @@ from typing import Any
 
 from convergebench.editors.find import canonical, make_editor
 from convergebench.edits.pairs import load_pairs
+from convergebench.engine.detectors import find_detectors
 from convergebench.engine.measure import fingerprints
 from convergebench.engine.plan import Chain
 from convergebench.errors import StudyError
+from convergebench.failures import expand_detectors
 from convergebench.ids import comparison_id
 from convergebench.images.decode import decode, probe
 from convergebench.images.suite import load_suite
@@ -24,7 +26,7 @@ from convergebench.store.manifest import Manifest, command_line, session
 from convergebench.store.run import Run
 from convergebench.studies.base import StudyKind
 from convergebench.studies.spec import EditorTable, StudySpec
-from convergebench.types import KINDS, Editor, Settings, SourceImage, State
+from convergebench.types import KINDS, Case, Editor, Settings, SourceImage, State
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Prepared:
     """Per editor: what it is made of."""
     recordings: Mapping[str, str] = field(default_factory=dict)
     """Per imported chain: what is in it."""
+    left_out: tuple[str, ...] = ()
+    """Chains that an editor is spared because it does not take their settings, and why."""
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -69,23 +73,45 @@ def prepare(spec: StudySpec) -> Prepared:
     settings = {entry.name: spec.settings_of(entry).as_settings() for entry in entries}
     for name, editor in editors.items():
         require_understood(editor, name, settings[name])
-        _require_fitting(editor, name, sources)
     _require_different(editors, settings)
     kind: type[StudyKind] = load("studies", spec.study)
     study = kind.of(spec.parameters, spec.settings.as_settings())
+    find_detectors(expand_detectors(spec.examine.detectors))  # a slip in a name is told before the first call
     walks = {name: kind.of(spec.parameters, settings[name]) for name in editors}
     stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
     cases = study.cases(stated, pairs)
     if not cases:
         raise StudyError("no edit suits the images' kinds; choose others under [edits] (cbench list pairs)")
+    used = {case.source_id for case in cases}
+    sources = [image for image in sources if image.id in used]
+    for name, editor in editors.items():
+        _require_fitting(editor, name, sources)
+    left_out: dict[str, None] = {}
+    chains = []
+    for name, editor in editors.items():
+        faults: dict[Settings, str] = {}
+        for case in cases:
+            own = settings_of(walks[name], case, settings[name])
+            if own not in faults:
+                faults[own] = misunderstood(editor, own)
+            if not faults[own]:
+                chains.append(Chain(name, case, walks[name], study.rounds_of(case), own))
+                continue
+            if not getattr(study, "leaves_out", False):
+                raise StudyError(
+                    f"'{case.label}' cannot be run: {name} {faults[own]}; choose other variants or another editor, or "
+                    f'set unfit = "leave-out" under [{study.name}]'
+                )
+            left_out[f"{case.label} with {name}: it {faults[own]}"] = None
+    if not chains:
+        raise StudyError(f"nothing is left to run; left out: {next(iter(left_out))}")
     return Prepared(
         study=study.name,
         sources=tuple(sources),
         edits=study.edits(cases),
         editors=editors,
-        chains=tuple(
-            Chain(name, case, walks[name], study.rounds_of(case), settings[name]) for name in editors for case in cases
-        ),
+        chains=tuple(chains),
+        left_out=tuple(left_out),
         metrics=tuple(expand(spec.measure.metrics)),
         spec=spec.model_dump(mode="json", by_alias=True),
         fixed={**study.fixed(), **spec.settings.as_settings().as_key()},
@@ -132,8 +158,24 @@ def _require_different(editors: Mapping[str, Editor], settings: Mapping[str, Set
             )
 
 
+def settings_of(study: StudyKind, case: Case, otherwise: Settings) -> Settings:
+    """What the calls of a case carry beside the words; most studies have the same for all."""
+    own: Settings = study.settings_of(case) if hasattr(study, "settings_of") else otherwise
+    return own
+
+
 def require_understood(editor: Editor, name: str, settings: Settings) -> None:
     """A setting that an editor would ignore must not stand in its study as if it counted."""
+    fault = misunderstood(editor, settings)
+    if fault:
+        raise StudyError(
+            f"{name} {fault}, leave this editor out, or give the setting only to those that take it: "
+            "{ name = …, use = …, settings = { … } }"
+        )
+
+
+def misunderstood(editor: Editor, settings: Settings) -> str:
+    """Which setting the editor would ignore and what to do about it, or nothing."""
     able = editor.capabilities
     fault = ""
     asked = settings.interleaved or ((settings.resolution,) if settings.resolution else ())
@@ -150,11 +192,7 @@ def require_understood(editor: Editor, name: str, settings: Settings) -> None:
         fault = 'keeps no session; set settings.session = "fresh"'
     elif settings.reasoning and not able.reasoning:
         fault = "gives no summary of its reasoning; remove settings.reasoning"
-    if fault:
-        raise StudyError(
-            f"{name} {fault}, leave this editor out, or give the setting only to those that take it: "
-            "{ name = …, use = …, settings = { … } }"
-        )
+    return fault
 
 
 def _require_fitting(editor: Editor, name: str, sources: Sequence[SourceImage]) -> None:

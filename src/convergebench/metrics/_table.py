@@ -22,6 +22,9 @@ DIAGNOSTICS = (
 
 ADHERENCE = ("happened", "undone")
 
+AROUND = ("background-ssim", "background-delta-e", "changed-share")
+"""What lies around a change; only where something was to be added or changed for good."""
+
 LEARNED = ("lpips", "lpips-vgg", "dists", "st-lpips", "st-lpips-vgg")
 
 SEMANTIC = ("clip", "dinov2", "augnet", "gist", "face-identity", "text-kept")
@@ -54,7 +57,15 @@ PYIQA = (
 )
 """No-reference metrics through pyiqa."""
 
-JUDGED = ("judge-happened", "judge-undone", "judge-side-effect", "visualquality-r1", "rubric-quality")
+JUDGED = (
+    "judge-happened",
+    "judge-undone",
+    "judge-side-effect",
+    "judge-count",
+    "visualquality-r1",
+    "rubric-quality",
+    "self-evaluation",
+)
 
 SETS: dict[str, tuple[str, ...]] = {
     "classical": CLASSICAL,
@@ -66,6 +77,8 @@ SETS: dict[str, tuple[str, ...]] = {
     "adherence": ADHERENCE,
     "judge": ("judge-happened", "judge-undone", "judge-side-effect"),
     "default": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, *ADHERENCE),
+    "replicate": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, "happened", *AROUND),
+    "around": AROUND,
 }
 """`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the audit."""
 
@@ -84,5 +97,6 @@ TABLE: dict[str, str] = {
     **_places("iqa", PYIQA),
     **_places("diagnostics", DIAGNOSTICS),
     **_places("adherence", ADHERENCE),
+    **_places("around", AROUND),
     **_places("judged", JUDGED),
 }

@@ -124,7 +124,40 @@ drop table steps;
 alter table steps_2 rename to steps;
 """
 
-MIGRATIONS: tuple[str, ...] = (M001, M002)
+M003 = """
+alter table steps add column draw integer not null default 0;  -- which of several answers to the same words
+create table labels (
+  id text primary key,
+  editor text not null,
+  "case" text not null,
+  mode text not null,             -- a failure mode, e.g. colour-cast
+  level text not null,            -- sub-object object image noise
+  present integer,                -- 1 seen, 0 looked for and not seen, null could not be told
+  step integer,                   -- where it is first seen; null unless present
+  last integer,                   -- where it is last seen; null: to the end of the chain
+  shown integer,                  -- the step whose picture shows it best
+  region text,                    -- JSON [x, y, width, height] as shares of that picture, null: all of it
+  evidence text,                  -- the crop's file inside the run directory
+  confidence real,
+  source text not null,           -- rule judge person
+  "by" text not null,             -- fingerprint of the detector, or who labelled
+  detail text not null default '',
+  made text not null
+) without rowid;
+create index labels_by_chain on labels (editor, "case", mode);
+create table probes (
+  editor text not null,
+  "case" text not null,
+  step integer not null,
+  probe text not null,            -- a number that a detector worked out, e.g. lattice
+  "by" text not null,
+  value real,
+  primary key (editor, "case", step, probe, "by")
+) without rowid;
+"""
+"""Several draws of one step; failure labels with their evidence, and the numbers that detectors looked at."""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002, M003)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -61,8 +61,9 @@ def _dangling(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _keys(connection: sqlite3.Connection, manifest: Manifest) -> Iterator[str]:
     """A step's key is the hash of its history, so a history that was changed gives itself away."""
-    query = "select id, parent, instruction, settings, editor, replicate from steps"
-    for identity, parent, instruction, settings, editor, replicate in connection.execute(query):
+    drawn = any(row[1] == "draw" for row in connection.execute("pragma table_info(steps)"))
+    query = f"select id, parent, instruction, settings, editor, replicate, {'draw' if drawn else 0} from steps"
+    for identity, parent, instruction, settings, editor, replicate, draw in connection.execute(query):
         if editor not in manifest.editors:
             yield f"step {identity} is by '{editor}', which the manifest does not know"
             continue
@@ -72,6 +73,7 @@ def _keys(connection: sqlite3.Connection, manifest: Manifest) -> Iterator[str]:
             settings=json.loads(settings),
             fingerprint=manifest.editors[editor]["fingerprint"],
             replicate=replicate,
+            draw=draw,
         )
         if key != identity:
             yield f"step {identity} has another history than its key says"

@@ -2,5 +2,6 @@
 
 TABLE: dict[str, str] = {
     "roundtrip": "convergebench.studies.roundtrip:RoundTrip",
+    "replicate": "convergebench.studies.replicate:Replicate",
     "session": "convergebench.studies.session:SessionStudy",
 }

@@ -14,7 +14,11 @@ Sources = Sequence[tuple[SourceImage, State]]
 
 
 class StudyKind(Protocol):
-    """A study as a plug-in writes it; `convergebench.studies.roundtrip` is the model to follow."""
+    """A study as a plug-in writes it; `convergebench.studies.roundtrip` is the model to follow.
+
+    It may also have `settings_of(case)`, where cases have settings of their own, and `leaves_out`, true if an editor
+    that does not take them is spared such a case instead of ending the study.
+    """
 
     Parameters: ClassVar[type[BaseModel]]
     """The study's own table in the study file, named after the study. Unknown keys should be forbidden."""

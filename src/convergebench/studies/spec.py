@@ -91,6 +91,13 @@ class MeasureTable(Strict):
     """Of networks. Where they run is a flag: `--device`."""
 
 
+class ExamineTable(Strict):
+    """Which failures are looked for when editing and measuring are done."""
+
+    detectors: tuple[str, ...] = ()
+    """Names of detectors, or `all`; empty = none. Later: `cbench examine`."""
+
+
 class AnalysisTable(Strict):
     """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
 
@@ -111,6 +118,7 @@ class AnalysisTable(Strict):
     seed: int = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     interval: Literal["percentile", "bca"] = "percentile"
+    onset: str = ""
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
 
 
@@ -124,6 +132,7 @@ class StudySpec(Strict):
     editors: tuple[EditorTable, ...] = ()
     settings: SettingsTable = SettingsTable()
     measure: MeasureTable = MeasureTable()
+    examine: ExamineTable = ExamineTable()
     roles: dict[str, RoleTable] = Field(default_factory=dict)
     """Who answers questions: `judge` about steps, `rater` about single pictures."""
     analysis: AnalysisTable = AnalysisTable()

@@ -3,19 +3,25 @@
 A mirroring or turning is exact: with d the RMSE after fitting sizes, T the transform and p the parent, the value is
 d(image, p) / (d(image, p) + d(image, T(p))), 1 for exactly done and 0 for nothing done. Adding, removing or changing
 something is a change in one place beyond what happened everywhere: (inside − outside) / (inside + outside) of the mean
-change, 0 if there is no such place.
+change, 0 if there is no such place. Taking the colours out is the share of the mean chroma that is gone, putting
+colours in is c / (c + 4) with c the mean chroma, ½ where it is just noticeable. Whether a picture was well taken apart
+into patches and edges or well rebuilt from them cannot be told by such means, and is not.
 """
 
 from __future__ import annotations
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._lab import mean_lab
 from convergebench.metrics._region import changed_region
 from convergebench.metrics.adherence._distance import distance
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.operations import expected, is_geometric
 from convergebench.types import Operation
 
+COLOURFUL = 4.0
+"""Mean chroma (ΔE) at which a picture that was grey counts as half coloured; rounding and codecs leave under 1."""
+UNTOLD = ("patches", "edges", "rebuild")
 SYMMETRIC = 1 / 255
 """RMSE under which an image and its mirror image are the same."""
 
@@ -37,10 +43,24 @@ def happened(item: Item) -> float:
         raise Unmeasurable("nothing-asked", "a copy was asked for; no edit to look for")
     if is_geometric(item.operation):
         return transformed(item.subject, item.reference, item.operation)
+    if item.operation in UNTOLD:
+        raise Unmeasurable("not-checkable", f"no rule tells whether '{item.operation}' was done well")
+    if item.operation in ("monochrome", "colourise"):
+        return _coloured(item.subject, item.reference, item.operation)
     region = changed_region(item.subject, item.reference)
     if region is None:
         return 0.0
     return max(0.0, (region.inside - region.outside) / (region.inside + region.outside))
+
+
+def _coloured(subject: Frame, parent: Frame, operation: Operation) -> float:
+    """How far the colours were taken out or put in."""
+    after, before = mean_lab(subject).chroma, mean_lab(parent).chroma
+    if operation == "colourise":
+        return after / (after + COLOURFUL)
+    if before < 1:
+        raise Unmeasurable("already-grey", f"the picture had no colour to take out (mean chroma {before:.2f})")
+    return max(0.0, 1 - after / before)
 
 
 def transformed(subject: Frame, parent: Frame, operation: Operation | None) -> float:

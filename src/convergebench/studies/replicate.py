@@ -1,0 +1,216 @@
+"""Copy, mirror, turn, rebuild or add, up to a hundred times: how does a picture fall apart, and in which ways?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from convergebench.documents import Strict
+from convergebench.edits.orientation import UPRIGHT, Orientation
+from convergebench.edits.variants import Variant, load_variants
+from convergebench.errors import StudyError
+from convergebench.registry import suggest
+from convergebench.studies.base import Sources
+from convergebench.studies.roundtrip import LAGS
+from convergebench.types import Case, Compare, Edit, EditPair, Operation, Settings, SourceImage, State, Steps
+
+UNCHECKED: tuple[Operation, ...] = ("replicate", "denoise", "patches", "edges", "rebuild")
+"""Wishes after which the picture should look as before, and those that no rule can tell were granted."""
+
+
+class GridRow(Strict):
+    """Some variants on some images."""
+
+    variants: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Ids or families of variants, `all`, or a TOML file of variants."""
+    images: tuple[str, ...] = ()
+    """Ids of images of the suite; empty = all whose kind suits the variant."""
+    steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """In place of the study's."""
+    runs: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """In place of the study's."""
+    independent: bool = False
+    """Beside each chain one whose every step starts from the untouched picture."""
+
+
+class ReplicateTable(Strict):
+    """Which variants are walked, how far and how often."""
+
+    steps: Annotated[int, Field(ge=1, le=1000)] = 100
+    """Steps per chain. Flag: `--steps`."""
+    runs: Annotated[int, Field(ge=1, le=1000)] = 5
+    """How often each setting is run; runs never share a call."""
+    unfit: Literal["refuse", "leave-out"] = "refuse"
+    """An editor that takes no temperature, under a variant that sets one: `refuse` the study, or `leave-out` the chain
+    and say so."""
+    grid: Annotated[tuple[GridRow, ...], Field(min_length=1)] = (GridRow(variants=("replicate",)),)
+    """`[[replicate.grid]]` tables. Unset: plain replication of every image."""
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """Each step is made from the one before it (or, in independent runs, from the source); every step is a round."""
+
+    Parameters: ClassVar[type[ReplicateTable]] = ReplicateTable
+
+    table: ReplicateTable = field(default_factory=ReplicateTable)
+    settings: Settings = field(default_factory=Settings)
+    name: str = "replicate"
+
+    @classmethod
+    def of(cls, parameters: ReplicateTable, settings: Settings) -> Replicate:
+        """The study of a study file."""
+        return cls(parameters, settings)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether an editor is spared the chains whose settings it does not take."""
+        return self.table.unfit == "leave-out"
+
+    def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
+        """Every row of the grid with its images, every run; edit pairs play no part."""
+        known = [image.id for image, _ in sources]
+        found: dict[str, Case] = {}
+        for row in self.table.grid:
+            for name in row.images:
+                if name not in known:
+                    raise StudyError(
+                        f"[[replicate.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} (the "
+                        f"suite, its kinds and --limit leave {len(known)})"
+                    )
+            for image, state, variant in _fitting(row, sources):
+                for run in range(row.runs or self.table.runs):
+                    case = _case(image, state, variant, run)
+                    if case.id in found:
+                        raise StudyError(
+                            f"[[replicate.grid]] asks twice for '{variant.label}' on {image.id}; leave one row's out"
+                        )
+                    found[case.id] = case
+        return list(found.values())
+
+    def steps(self, case: Case) -> Steps:
+        """Every step beside its parent, beside the source and beside step 1, as far as they may be compared."""
+        variant, settings = self._variant(case), self.settings_of(case)
+        yield Compare(case.source, None, "source", 0, 0)
+        states: list[State] = [case.source]
+        lies: list[Orientation] = [UPRIGHT]
+        for number in range(1, self.calls(case) + 1):
+            wish = variant.at(number)
+            begin = 0 if variant.starts_anew(number) else number - 1
+            # without its own number a second draw from the untouched picture would be the first one again
+            draw = number if variant.independent else 0
+            state = yield Edit(states[begin], wish.words, settings, draw)
+            now = lies[begin].then(wish.operation)
+            yield Compare(state, states[begin], "step", number, number, operation=wish.operation)
+            if wish.operation not in UNCHECKED:
+                yield Compare(state, states[begin], "forward", number, number, operation=wish.operation)
+            states.append(state)
+            lies.append(now)
+            yield from _comparisons(variant, number, states, lies)
+
+    def settings_of(self, case: Case) -> Settings:
+        """The study's settings under the variant's; with one seed for a whole run every run has another one."""
+        settings = self._variant(case).over(self.settings)
+        if settings.seed_policy == "fixed":
+            settings = replace(settings, seed=(settings.seed or 0) + case.replicate)
+        return settings
+
+    def calls(self, case: Case) -> int:
+        """As many as its row says; a person's session ends with its last wish."""
+        variant, row = self._planned(case)
+        steps = row.steps or self.table.steps
+        return min(steps, variant.period) if variant.ends else steps
+
+    def rounds_of(self, case: Case) -> int:
+        """The last step that is compared with the source."""
+        variant, calls = self._variant(case), self.calls(case)
+        return calls // variant.period * variant.period if variant.compared == "cycle" else calls
+
+    def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
+        """The wishes of every variant in use, word for word, and how it is compared."""
+        found: dict[str, dict[str, Any]] = {}
+        for case in cases:
+            if case.label in found:
+                continue
+            variant = self._variant(case)
+            found[case.label] = {
+                "family": variant.family,
+                "origin": variant.origin,
+                "title": variant.title,
+                "instructions": [step.words for step in variant.steps],
+                "operations": [step.operation for step in variant.steps],
+                "compared": variant.compared,
+                "independent": variant.independent,
+                "settings": dict(variant.settings),
+                "baseline": variant.baseline,
+            }
+        return found
+
+    def fixed(self) -> Mapping[str, Any]:
+        """Nothing: the grid, the steps and the runs may grow."""
+        return {}
+
+    def _variant(self, case: Case) -> Variant:
+        return self._planned(case)[0]
+
+    def _planned(self, case: Case) -> tuple[Variant, GridRow]:
+        """The variant of a case and the row that asks for it."""
+        for row in self.table.grid:
+            if row.images and case.source_id not in row.images:
+                continue
+            for variant in _variants(row):
+                if variant.label == case.label:
+                    return variant, row
+        raise StudyError(f"the study has no row for {case.id}")
+
+
+@cache
+def _variants(row: GridRow) -> tuple[Variant, ...]:
+    chosen = load_variants(row.variants)
+    return tuple(one for variant in chosen for one in ((variant, variant.apart()) if row.independent else (variant,)))
+
+
+def _fitting(row: GridRow, sources: Sources) -> Iterator[tuple[SourceImage, State, Variant]]:
+    """Images that a row names are taken whatever their kind: whoever names them knows what is on them."""
+    for variant in _variants(row):
+        for image, state in sources:
+            if image.id in row.images or (not row.images and image.kind in variant.kinds):
+                yield image, state, variant
+
+
+def _case(image: SourceImage, state: State, variant: Variant, run: int) -> Case:
+    return Case(
+        f"{image.id}/{variant.label}/{run}",
+        *(state, image.id, image.kind),
+        replicate=run,
+        label=variant.label,
+        category=variant.family,
+    )
+
+
+def _comparisons(
+    variant: Variant, number: int, states: Sequence[State], lies: Sequence[Orientation]
+) -> Iterator[Compare]:
+    """What the newest state may be held against."""
+    state, source = states[-1], states[0]
+    if variant.compared == "around":
+        yield Compare(state, source, "around", number, number)
+        return
+    if variant.compared == "cycle" and number % variant.period:
+        return
+
+    def beside(earlier: int, role: Literal["return", "first", "lag"], lag: int = 0) -> Iterator[Compare]:
+        turned = lies[number].from_(lies[earlier])
+        if turned.has_name:  # a mirror image about a diagonal cannot be asked for, so it cannot be compared either
+            yield Compare(state, states[earlier], role, number, number, lag=lag, operation=turned.operation)
+
+    yield from beside(0, "return")
+    first = variant.period if variant.compared == "cycle" else 1
+    yield from beside(first, "first")
+    cycle = first
+    for lag in range(1, min(LAGS, number // cycle) + 1):
+        yield from beside(number - lag * cycle, "lag", lag)

@@ -36,13 +36,18 @@ class Heard:
     body: dict[str, Any]
 
     @property
+    def parts(self) -> list[dict[str, Any]]:
+        """What the question is made of; one without pictures is plain text."""
+        content = self.body["messages"][-1]["content"]
+        return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+    @property
     def text(self) -> str:
-        return "\n".join(part["text"] for part in self.body["messages"][-1]["content"] if part["type"] == "text")
+        return "\n".join(part["text"] for part in self.parts if part["type"] == "text")
 
     @property
     def pictures(self) -> list[str]:
-        parts = self.body["messages"][-1]["content"]
-        return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        return [part["image_url"]["url"] for part in self.parts if part["type"] == "image_url"]
 
 
 def message(content: str | None, *, finish: str = "stop", refusal: str | None = None, usage: bool = True) -> Said:

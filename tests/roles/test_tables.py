@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from convergebench.roles import make_role, make_roles, roles_of
 from convergebench.roles.measuring import MeasuringJudge
 from convergebench.roles.served import ServedRole
 from convergebench.roles.tables import RoleTable
+from convergebench.roles.word_list import WordListReader
+from tests.docs.blocks import ROOT, blocks
 
 SERVED: dict[str, Any] = {"kind": "served", "base_url": "http://127.0.0.1:8000/v1/", "model": "qwen"}
 
@@ -68,6 +71,8 @@ def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_do
         ({"kind": "served"}, 'kind = "served" needs base_url and model'),
         ({"model": "qwen"}, "'model' goes with kind = \"served\""),
         ({"repeats": 3}, "a measuring judge always answers the same"),
+        ({"kind": "word-list", "repeats": 3}, "a word list always answers the same"),
+        ({"kind": "word-list", "model": "gemini"}, "'model' goes with kind = \"served\""),
         ({"at_once": 3}, "'at_once' goes with kind = \"served\""),
         ({"extra": {"top_p": 1}}, "'extra' goes with kind = \"served\""),
         ({**SERVED, "base_url": "http://host/v1/chat/completions/"}, "should end before /chat/completions"),
@@ -108,21 +113,54 @@ def test_a_secret_in_the_study_file_is_refused_without_being_shown(given: dict[s
     assert "environment" in str(caught.value)
 
 
-def test_the_measuring_judge_reads_no_rubrics() -> None:
+def test_who_is_no_model_reads_no_rubrics() -> None:
     with pytest.raises(StudyError, match="reads no rubrics"):
         make_role("judge", table(rubrics={"semantics-forward": "mine.toml"}))
+    with pytest.raises(StudyError, match="reads no rubrics"):
+        make_role("reader", table(kind="word-list", rubrics={"self-evaluation": "mine.toml"}))
 
 
 def test_a_manifest_gives_its_roles_back() -> None:
     kept = table(**SERVED, repeats=2, dollars_per_million={"input": 1, "output": 2}).model_dump(mode="json")
     again = roles_of({"study": "roundtrip", "roles": {"rater": kept}})
-    assert set(again) == {"judge", "rater"}
+    assert set(again) == {"judge", "rater", "reader"}
     assert again["rater"].fingerprint == make_role("rater", table(**SERVED)).fingerprint
     assert again["rater"].repeats == 2
-    assert list(roles_of({})) == ["judge"]
+    assert list(roles_of({})) == ["judge", "reader"]
+
+
+def test_nothing_configured_is_a_word_list_that_says_so() -> None:
+    reader = make_roles({})["reader"]
+    assert isinstance(reader, WordListReader)
+    assert reader.about == "word list, not a language model"
+    assert reader.fingerprint.startswith("word-list@")
+    assert isinstance(make_role("reader", table(kind="word-list")), WordListReader)
+    assert isinstance(make_role("reader", table(**SERVED)), ServedRole)
+    assert make_role("reader", table(**SERVED)).fingerprint.startswith("served@")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "better"),
+    [
+        ("reader", "measuring", '"served" or "word-list"'),
+        ("judge", "word-list", '"served" or "measuring"'),
+        ("rater", "word-list", '"served"'),
+    ],
+)
+def test_each_role_is_played_by_someone_who_can(name: str, kind: str, better: str) -> None:
+    with pytest.raises(StudyError, match=rf'\[roles\.{name}\]: kind = "{kind}" cannot .* write kind = {better}$'):
+        make_role(name, table(kind=kind))
 
 
 def test_what_stands_in_the_place_of_a_port_is_not_shown() -> None:
     with pytest.raises(StudyError, match="should be an address such as") as caught:
         table(**{**SERVED, "base_url": "https://host:0123456789abcdef"})
     assert "0123456789abcdef" not in str(caught.value)
+
+
+def test_the_roles_that_the_documentation_shows_can_be_played() -> None:
+    tables = [tomllib.loads(block.text) for block in blocks(ROOT / "docs" / "judges.md") if block.language == "toml"]
+    shown = [role for one in tables for role in one.get("roles", {}).items() if "kind" in role[1]]
+    assert sorted(name for name, _ in shown) == ["judge", "rater", "reader"]
+    for name, one in shown:
+        assert isinstance(make_role(name, table(**one)), ServedRole)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from convergebench.rubrics.reply import ReplyField, ReplyForm, parse
 from convergebench.rubrics.rubric import load_rubric
@@ -18,6 +20,7 @@ FORM = ReplyForm(
 )
 GOOD = {"seen": "a cat", "score": 7.5, "flaws": ["noise"]}
 R1 = load_rubric("visualquality-r1").reply
+YES_OR_NO = load_rubric("self-evaluation").reply
 
 
 def test_an_object_as_asked_for_is_read() -> None:
@@ -101,6 +104,96 @@ def test_a_tag_holds_its_number_to_the_scale_unless_the_form_says_otherwise() ->
     strict = R1.model_copy(update={"unclipped": False})
     assert parse("<answer>4.9</answer>", strict) == {"score": 4.9}
     assert parse("<answer>0.9</answer>", strict) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("yes", 1.0),
+        ("no", 0.0),
+        ("Yes.", 1.0),
+        ("NO\n", 0.0),
+        ("  yes  ", 1.0),
+        ("“no”", 0.0),
+        ("“No.”", 0.0),
+        ("“yes”.", 1.0),
+        ('"Yes"', 1.0),
+        ("'no'", 0.0),
+        ("‘no’.", 0.0),
+    ],
+)
+def test_one_of_two_words_is_read_whatever_its_case_and_marks(text: str, value: float) -> None:
+    assert parse(text, YES_OR_NO) == {"noticed": value}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ".",
+        "“”",
+        "yes, it does",
+        "Yes. The summary mentions noise.",
+        "yes no",
+        "yes/no",
+        "no no",
+        "not sure",
+        "yes!",
+        "yes..",
+        "“yes.”.",
+        "yes .",
+        '"yes',
+        "no”",
+        "“yes'",
+        '"“yes”"',
+        "**yes**",
+        "`yes`",
+        "The answer is yes",
+        "Answer: no",
+        "<think>noise</think>yes",
+        "ja",
+        "y",
+        "1",
+        "true",
+        "yeſ",
+        "ｙｅｓ",
+        '{"answer": "yes"}',
+        '{"noticed": 1}',
+        '["yes"]',
+        "yes\nyes",
+        "yes" * 100_000,
+    ],
+)
+def test_any_other_word_is_nothing(text: str) -> None:
+    assert parse(text, YES_OR_NO) is None
+
+
+def test_a_word_stands_for_an_end_of_the_scale() -> None:
+    form = ReplyForm(
+        form="word", choices=("worse", "better"), fields=(ReplyField(name="way", scale=(-1, 1), about="…"),)
+    )
+    assert (parse("worse", form), parse("Better.", form), parse("yes", form)) == ({"way": -1.0}, {"way": 1.0}, None)
+    assert form.words() == "Reply with one word, better or worse, and nothing else."
+    assert ReplyForm.model_validate(form.model_dump(mode="json")) == form
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"choices": ()}, "names its two choices"),
+        ({"choices": ("yes",)}, "names its two choices"),
+        ({"choices": ("no", "maybe", "yes")}, "names its two choices"),
+        ({"choices": ("yes", "yes")}, "names its two choices"),
+        ({"choices": ("No", "Yes")}, "pattern"),
+        ({"form": "json"}, "no other form does"),
+        ({"unclipped": True}, "nothing between or beyond"),
+        ({"fields": (ReplyField(name="seen", type="text", about="…"),)}, "'word' holds one field, a number"),
+        ({"fields": (ReplyField(name="a", scale=(0, 1), about="…", optional=True),)}, "nothing between or beyond"),
+    ],
+)
+def test_a_faulty_choice_is_told(change: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        ReplyForm.model_validate({**YES_OR_NO.model_dump(), **change})
 
 
 def test_the_schema_is_in_the_subset_that_servers_enforce() -> None:

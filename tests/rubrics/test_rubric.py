@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from convergebench.errors import StudyError
+from convergebench.ids import answer_id
 from convergebench.metrics.judged._asked import Reply
 from convergebench.metrics.judged.own import metric_of
 from convergebench.rubrics.rubric import form_of, load_rubric, question, rubric_names
@@ -40,7 +41,28 @@ def test_every_shipped_rubric_reads_and_says_who_it_is(name: str) -> None:
 
 
 def test_the_shipped_ones() -> None:
-    assert rubric_names() == ("quality-rubric", "semantics-backward", "semantics-forward", "visualquality-r1")
+    assert rubric_names() == (
+        "count-objects",
+        "quality-rubric",
+        "self-evaluation",
+        "semantics-backward",
+        "semantics-forward",
+        "visualquality-r1",
+    )
+
+
+def test_what_was_asked_before_there_were_words_to_choose_from_is_still_the_same_question() -> None:
+    """Or answers that stand in journals would be asked for, and paid for, again."""
+    known = {
+        "quality-rubric": "quality-rubric@1:db77d8f708dc",
+        "semantics-backward": "semantics-backward@1:561c5f7cecf4",
+        "semantics-forward": "semantics-forward@1:ad24472e9102",
+        "visualquality-r1": "visualquality-r1@1:e78cfd37b0ee",
+    }
+    assert {name: load_rubric(name).fingerprint for name in known} == known
+    asked = question(load_rubric("semantics-forward"), {"instruction": "add a hat"}, operation="add")
+    key = answer_id(parents=("i1:a", "i1:b"), role="judge", payload=asked, fingerprint="f", replicate=0)
+    assert key == "a1:140d94933610d8ee7098eb720ffb67b5"
 
 
 def test_a_model_that_was_trained_on_its_prompt_gets_it_word_for_word() -> None:
@@ -52,6 +74,25 @@ def test_a_model_that_was_trained_on_its_prompt_gets_it_word_for_word() -> None:
         "representing very poor quality and 5 representing excellent quality. First output the thinking process in "
         "<think> </think> tags and then output the final answer with only one score in <answer> </answer> tags."
     )
+
+
+TEMPLATE = (
+    "Below is a reasoning summary from an image editing model. Please identify if the reasoning summary mentions that "
+    "the original image is noisy, pixelated, or contains visible artifacts. Output “yes” or “no” only.\n"
+)
+
+
+@pytest.mark.parametrize("summary", ["A hat.", "**Title**\n\nTwo lines,\n$reply and {this} for $5.\n\n", "  spaced  "])
+def test_a_summary_is_put_into_the_papers_words_and_nothing_is_added_or_taken_away(summary: str) -> None:
+    asked = question(load_rubric("self-evaluation"), {"reasoning": summary})
+    assert (asked["system"], asked["pictures"]) == ("", [])
+    assert asked["text"] == TEMPLATE + summary
+
+
+def test_things_to_count_are_named_by_the_instruction() -> None:
+    rubric = load_rubric("count-objects")
+    assert (rubric.pictures, rubric.needs) == (("subject",), ("instruction",))
+    assert "«add an apple»" in question(rubric, {"instruction": "add an apple"})["text"]
 
 
 def test_the_way_back_shows_both_instructions_and_three_pictures() -> None:
@@ -104,6 +145,7 @@ def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path
             "nothing is filled into system; .instruction goes into",
         ),
         (("version = 2", "vresion = 2"), "unknown key 'vresion'; did you mean 'version'"),
+        (('pictures = ["subject"]', "pictures = []"), "shows no picture and fills in no words"),
     ],
 )
 def test_a_faulty_rubric_is_told_in_one_line(tmp_path: Path, change: tuple[str, str], fault: str) -> None:

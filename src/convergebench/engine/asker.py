@@ -1,4 +1,4 @@
-"""Putting questions about pictures to a judge or a rater, and reading values out of the answers.
+"""Putting questions to a judge, a rater or a reader, and reading values out of the answers.
 
 One question about a comparison serves every metric that reads its rubric. Answers are journalled before anything is
 made of them, so what was asked once is never asked, or paid for, again.
@@ -63,6 +63,7 @@ def rubric_of(metric: AskedMetric, kind: str, role: Role) -> Rubric:
     """The rubric a metric reads for a kind of comparison: the role's own in its place, if it has one."""
     name = metric.rubrics[kind]
     rubric = load_rubric(role.rubrics.get(name, name))
+    role.require(rubric.name)
     numbers = {field.name for field in rubric.reply.fields if field.scale is not None}
     for wanted in metric.fields:
         if wanted not in numbers:
@@ -131,11 +132,14 @@ class Asker:
             if name not in matter.pictures:
                 return Reading(None, "no-reference", f"there is no {name} picture to show")
         for word in rubric.needs:
-            if not matter.words.get(word):
+            if not matter.words.get(word, "").strip():
+                if word == "reasoning":
+                    return Reading(None, "no-reasoning", "the editor gave no summary of what it thought")
                 return Reading(None, "no-instruction", f"the question needs the {word}, and nobody wrote it down")
         line = self._line(asks)
         images = tuple(matter.pictures[name] for name in rubric.pictures)
-        payload = question(rubric, matter.words, operation=matter.operation)
+        # what was asked for helps those who measure pictures; words alone are the same question after any operation
+        payload = question(rubric, matter.words, operation=matter.operation if images else None)
         answers = await asyncio.gather(
             *(line.answer(self._question(asks, images, payload, repeat)) for repeat in range(line.role.repeats)),
             return_exceptions=True,  # the others are paid for: they come home before the first error is told
@@ -147,7 +151,7 @@ class Asker:
 
     def _question(self, asks: str, images: tuple[str, ...], payload: Mapping[str, Any], repeat: int) -> Question:
         role = self.roles[asks]
-        # keyed by the pictures: an editor that has settled is not judged again and again
+        # keyed by the pictures: an editor that has settled is not judged again and again; nor is a summary read twice
         key = answer_id(parents=images, role=asks, payload=payload, fingerprint=role.fingerprint, replicate=repeat)
 
         async def pictures() -> tuple[bytes, ...]:

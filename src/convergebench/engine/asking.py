@@ -91,9 +91,10 @@ def _missing(
     query = "select comparison from measurements where metric = ? and align = 'none' and fingerprint = ?"
     for name, identity in identities.items():
         have.update((row[0], name) for row in run.journal.rows(query, (name, identity)))
-    # the words of a step, and beside an undoing those of the edit that it undoes
+    # the words of a step with what its editor thought, and beside an undoing those of the edit that it undoes
     rows = run.journal.rows(
-        """select k.id, k.role, k.subject, k.reference, k.via, k.operation, s.instruction, f.instruction
+        """select k.id, k.role, k.subject, k.reference, k.via, k.operation, s.instruction, s.reasoning,
+             f.instruction
            from comparisons k
            left join chain_steps p on p.editor = k.editor and p."case" = k."case" and p.position = k.step
            left join steps s on s.id = p.step
@@ -104,17 +105,21 @@ def _missing(
            order by k.editor, k."case", k.step, k.id"""
     )
     seen: set[str] = set()
-    for identity, role, subject, reference, via, operation, instruction, forward in list(rows):
+    for identity, role, subject, reference, via, operation, instruction, reasoning, forward in list(rows):
         if identity in seen:  # two forward edits of a round may have given the same picture
             continue
         seen.add(identity)
-        lacking = [metric for metric in metrics if role in metric.rubrics and (identity, metric.facts.name) not in have]
+        lacking = [
+            metric
+            for metric in metrics
+            if metric.concerns(role, operation) and (identity, metric.facts.name) not in have
+        ]
         if lacking:
             pictures = {"subject": subject, "reference": reference, "via": via}
             matter = Matter(
                 role,
                 {name: image for name, image in pictures.items() if image is not None},
-                {"instruction": instruction or "", "forward": forward or ""},
+                {"instruction": instruction or "", "forward": forward or "", "reasoning": reasoning or ""},
                 operation,
             )
             yield identity, matter, lacking

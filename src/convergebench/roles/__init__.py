@@ -1,9 +1,11 @@
-"""Roles: those who answer questions about pictures (judge, rater, writer), and the rubrics they are asked by."""
+"""Roles: those who answer questions about pictures and texts (judge, rater, reader, writer)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from convergebench.errors import StudyError
 
 if TYPE_CHECKING:
     from convergebench.roles.base import Role
@@ -18,17 +20,28 @@ def make_role(name: str, table: RoleTable) -> Role:
         from convergebench.roles.served import ServedRole
 
         return ServedRole(name, table)
+    if (name == "reader") != (table.kind == "word-list"):
+        other = {"reader": ' or "word-list"', "judge": ' or "measuring"'}.get(name, "")
+        raise StudyError(
+            f'[roles.{name}]: kind = "{table.kind}" cannot answer what a {name} is asked; write kind = "served"{other}'
+        )
+    if table.kind == "word-list":
+        from convergebench.roles.word_list import WordListReader
+
+        return WordListReader(table)
     from convergebench.roles.measuring import MeasuringJudge
 
     return MeasuringJudge(table)
 
 
 def make_roles(tables: Mapping[str, RoleTable]) -> dict[str, Role]:
-    """Every role that is configured; the judge is a measuring one if nobody else is named."""
+    """Every role that is configured; without a model the judge measures, and the reader goes by a list of words."""
     from convergebench.roles.measuring import MeasuringJudge
+    from convergebench.roles.word_list import WordListReader
 
     roles: dict[str, Role] = {name: make_role(name, table) for name, table in tables.items()}
     roles.setdefault("judge", MeasuringJudge())
+    roles.setdefault("reader", WordListReader())
     return roles
 
 

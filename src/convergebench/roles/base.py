@@ -1,4 +1,4 @@
-"""What a role is: someone who answers questions about pictures, a served model or our own measuring."""
+"""What a role is: someone who answers questions about pictures or words, a served model or code of our own."""
 
 from __future__ import annotations
 
@@ -41,9 +41,12 @@ class Role(ABC):
     def ready(self) -> None:  # noqa: B027 (most roles need nothing)
         """Raise `Prerequisite` if something is missing that can be seen before the first question."""
 
+    def require(self, rubric: str) -> None:  # noqa: B027 (a model answers whatever it is asked)
+        """Raise `StudyError` if it cannot answer questions of this rubric, so that nothing is begun in vain."""
+
     @abstractmethod
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
-        """One question, as `roles.rubric.question` makes it; or Transient, BadReply, Refused or Prerequisite."""
+        """One question, as `rubrics.rubric.question` makes it; or Transient, BadReply, Refused or Prerequisite."""
 
     async def close(self) -> None:  # noqa: B027
         """Let go of connections."""

@@ -44,15 +44,16 @@ class MeasuringJudge(Role):
         if table is not None and table.rubrics:
             raise StudyError('the measuring judge reads no rubrics; they go with kind = "served"')
 
+    def require(self, rubric: str) -> None:
+        """It answers what can be measured, and nothing else."""
+        if rubric not in _ANSWERS:
+            known = ", ".join(_ANSWERS)
+            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {known}); give a role of kind = \"served\"")
+
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """The reply a model would be asked for, measured."""
-        answer = _ANSWERS.get(payload["rubric"])
-        if answer is None:
-            known = ", ".join(_ANSWERS)
-            raise StudyError(
-                f"the {NAME} does not answer '{payload['rubric']}' (only {known}); give a role of kind = \"served\""
-            )
-        value = await asyncio.to_thread(answer, images, payload.get("operation"))
+        self.require(payload["rubric"])
+        value = await asyncio.to_thread(_ANSWERS[payload["rubric"]], images, payload.get("operation"))
         return Answered(value, canonical(value), NAME)
 
 

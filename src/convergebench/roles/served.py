@@ -1,4 +1,4 @@
-"""A role played by a served vision model: a rubric's question over the wire, a strictly read reply back."""
+"""A role played by a served model: a rubric's question over the wire, a strictly read reply back."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ class ServedRole(Role):
         form = form_of(payload)
         parts = await asyncio.to_thread(self._pictures, images)
         system = [{"role": "system", "content": payload["system"]}] if payload.get("system") else []
-        user = {"role": "user", "content": [*parts, {"type": "text", "text": payload["text"]}]}
+        # models without eyes are often served by something that takes plain text alone
+        content = [*parts, {"type": "text", "text": payload["text"]}] if parts else payload["text"]
+        user = {"role": "user", "content": content}
         table = self.table
         completion = await self._chat.complete(
             [*system, user],

@@ -27,10 +27,11 @@ class PriceTable(Strict):
 
 
 class RoleTable(Strict):
-    """Who plays a role. `judge` compares pictures of a chain, `rater` rates single pictures."""
+    """Who plays a role. `judge` compares pictures of a chain, `rater` rates single pictures, `reader` reads texts."""
 
-    kind: Literal["measuring", "served"] = "measuring"
-    """`measuring`: our own metrics answer, no model is asked. `served`: a model behind an OpenAI-compatible server."""
+    kind: Literal["measuring", "served", "word-list"] = "measuring"
+    """`measuring`: a judge whose answers our own metrics give. `word-list`: a reader who looks for words. Neither is a
+    model. `served`: a model behind an OpenAI-compatible server."""
     base_url: str = ""
     """Where the server is, up to and with `/v1`."""
     model: str = ""
@@ -99,5 +100,6 @@ class RoleTable(Strict):
             return self
         for name, field in type(self).model_fields.items():
             if name not in _EITHER_KIND and getattr(self, name) != field.get_default(call_default_factory=True):
-                raise ValueError(f"'{name}' goes with kind = \"served\"; a measuring judge always answers the same")
+                same = "a measuring judge" if self.kind == "measuring" else "a word list"
+                raise ValueError(f"'{name}' goes with kind = \"served\"; {same} always answers the same")
         return self

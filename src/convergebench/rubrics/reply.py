@@ -1,8 +1,8 @@
 """Reading a model's reply: what was asked for, exactly, or nothing.
 
 A reply has a form. `json`: one object with the fields of the form, all of them, no others, numbers within their scale.
-`tag`: one plain number between `<answer>` and `</answer>`, after thinking in `<think>` tags if there is any. Anything
-else is None. No number is ever fished out of a sentence.
+`tag`: one plain number between `<answer>` and `</answer>`, after thinking in `<think>` tags if there is any. `word`:
+one of two bare words, such as `no` and `yes`. Anything else is None. Nothing is ever fished out of a sentence.
 """
 
 from __future__ import annotations
@@ -12,13 +12,24 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    create_model,
+    model_serializer,
+    model_validator,
+)
 
 from convergebench.documents import Strict
 
 _FENCED = re.compile(r"```(?:json)?\n(.*)\n```", re.S)
 _THOUGHT = re.compile(r"<think>(?:(?!</think>).)*</think>\s*", re.S)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_QUOTED = re.compile(r"""(?:"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’)""")
 _WORDS = {"number": "number", "text": "text", "texts": "list of texts"}
 
 
@@ -42,29 +53,48 @@ class ReplyField(Strict):
         return self
 
 
+Choice = Annotated[str, Field(pattern=r"^[a-z]+$")]
+
+
 class ReplyForm(Strict):
     """What a reply must look like."""
 
-    form: Literal["json", "tag"] = "json"
+    form: Literal["json", "tag", "word"] = "json"
     tag: Annotated[str, Field(pattern=r"^[a-z]*$")] = ""
     """The tag that holds the number, for the form `tag`."""
+    choices: tuple[Choice, ...] = ()
+    """The two words of the form `word`: what stands for the lower end of the field's scale, and for its upper end."""
     unclipped: bool = False
     """Numbers that leave their scale are kept as they are given; otherwise such a reply counts as unparsable."""
     fields: Annotated[tuple[ReplyField, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _a_tag_holds_one_number(self) -> ReplyForm:
+    def _a_tag_or_a_word_holds_one_number(self) -> ReplyForm:
         if (self.form == "tag") != bool(self.tag):
             raise ValueError("the form 'tag' names its tag, and no other form does")
-        if self.form == "tag" and [field.type for field in self.fields] != ["number"]:
-            raise ValueError("the form 'tag' holds one field, a number")
+        if len(self.choices) != 2 * (self.form == "word") or len(set(self.choices)) != len(self.choices):
+            raise ValueError("the form 'word' names its two choices, and no other form does")
+        if self.form != "json" and [field.type for field in self.fields] != ["number"]:
+            raise ValueError(f"the form '{self.form}' holds one field, a number")
+        if self.form == "word" and (self.unclipped or self.fields[0].optional):
+            raise ValueError("the form 'word' has nothing between or beyond its two words")
         names = [field.name for field in self.fields]
         if len(set(names)) != len(names):
             raise ValueError("two fields have the same name")
         return self
 
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """`choices` came later: left out where there are none, so that keys of older questions stay what they are."""
+        content: dict[str, Any] = handler(self)
+        if not self.choices:
+            del content["choices"]
+        return content
+
     def words(self) -> str:
         """The form in words, for the question."""
+        if self.form == "word":
+            return f"Reply with one word, {self.choices[1]} or {self.choices[0]}, and nothing else."
         if self.form == "tag":
             return f"Give one number between <{self.tag}> and </{self.tag}>."
         lines = [f'- "{field.name}" ({_kind(field)}): {field.about}' for field in self.fields]
@@ -85,7 +115,7 @@ class ReplyForm(Strict):
 
 def parse(text: str, form: ReplyForm) -> dict[str, Any] | None:
     """The fields of a reply, or None if it is not what was asked for."""
-    return _from_tag(text, form) if form.form == "tag" else _from_json(text, form)
+    return {"json": _from_json, "tag": _from_tag, "word": _from_word}[form.form](text, form)
 
 
 def _from_json(text: str, form: ReplyForm) -> dict[str, Any] | None:
@@ -114,6 +144,22 @@ def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
         return _checked({field.name: float(number)}, form)
     except ValidationError:
         return None
+
+
+def _from_word(text: str, form: ReplyForm) -> dict[str, Any] | None:
+    """The whole reply, whatever its case, with or without quotation marks around it and one full stop at its end."""
+    said = text.strip()
+    bare = said.removesuffix(".")
+    if quoted := _QUOTED.fullmatch(bare):
+        # the full stop may stand within the marks, but not within and behind them
+        bare = next(part for part in quoted.groups() if part is not None)
+        bare = bare.removesuffix(".") if not said.endswith(".") else bare
+    bare = bare.lower()
+    if bare not in form.choices:
+        return None
+    (field,) = form.fields
+    assert field.scale is not None
+    return {field.name: field.scale[form.choices.index(bare)]}
 
 
 def _checked(content: Any, form: ReplyForm) -> dict[str, Any]:

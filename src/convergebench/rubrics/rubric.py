@@ -24,8 +24,9 @@ from convergebench.types import Better, CompareRole
 DATA = Path(__file__).parent / "data"
 
 Picture = Literal["subject", "reference", "via"]
-WORDS = ("instruction", "forward", "reply")
-"""What a template may put in: the instruction the subject was made with, the one that is being undone, the form."""
+WORDS = ("instruction", "forward", "reasoning", "reply")
+"""What a template may put in: the instruction the subject was made with, the one that is being undone, the editor's
+summary of what it thought while it made the subject, the form of the reply."""
 
 
 class MetricTable(Strict):
@@ -49,13 +50,19 @@ class Rubric(Strict):
     about: str = ""
     origin: str = ""
     """Where the words come from, if they are not our own."""
-    pictures: Annotated[tuple[Picture, ...], Field(min_length=1)]
-    """Which pictures, in the order in which they are shown."""
+    pictures: tuple[Picture, ...]
+    """Which pictures, in the order in which they are shown; none: the question is about words alone."""
     system: str = ""
     template: Annotated[str, Field(min_length=1)]
-    """The question; `$instruction`, `$forward` and `$reply` are filled in."""
+    """The question; `$instruction`, `$forward`, `$reasoning` and `$reply` are filled in."""
     reply: ReplyForm
     metric: MetricTable | None = None
+
+    @model_validator(mode="after")
+    def _is_about_something(self) -> Rubric:
+        if not self.pictures and not self.needs:
+            raise ValueError("the question shows no picture and fills in no words, so it would always be the same one")
+        return self
 
     @model_validator(mode="after")
     def _the_value_is_a_number(self) -> Rubric:
@@ -96,12 +103,13 @@ class Rubric(Strict):
 
 def question(rubric: Rubric, words: Mapping[str, str], **facts: str | None) -> dict[str, Any]:
     """What is put to a role. `facts` (the operation, say) go along unseen by a model, for roles that measure."""
-    text = Template(rubric.template).substitute({**words, "reply": rubric.reply.words()})
+    # the edges of the template go before anything is filled in: what somebody else wrote stays as it is
+    text = Template(rubric.template.strip()).substitute({**words, "reply": rubric.reply.words()})
     return {
         "rubric": rubric.name,
         "pictures": list(rubric.pictures),
         "system": rubric.system.strip(),
-        "text": text.strip(),
+        "text": text,
         "reply": rubric.reply.model_dump(mode="json"),
         **{name: fact for name, fact in facts.items() if fact},
     }

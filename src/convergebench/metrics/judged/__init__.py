@@ -1,1 +1,1 @@
-"""Values that somebody is asked for: a vision model, or the measuring judge in its place. See docs/judges.md."""
+"""Values that somebody is asked for: a model, or our own code in its place. See docs/judges.md."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from convergebench.errors import StudyError, Unmeasurable
 from convergebench.metrics.base import Item, MetricFacts, Reading
+from convergebench.types import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,16 @@ class AskedMetric:
     fields: tuple[str, ...]
     """What it reads; a rubric of your own in place of a shipped one must have these."""
     function: Callable[[Reply], float] = field(repr=False)
+    operations: tuple[Operation, ...] = ()
+    """Which steps it is asked about, by what their words should do; none named: all."""
 
     def __call__(self, reply: Reply) -> float:
         """The value that a reply gives."""
         return self.function(reply)
+
+    def concerns(self, role: str, operation: str | None) -> bool:
+        """Whether it is asked about such a comparison."""
+        return role in self.rubrics and (not self.operations or operation in self.operations)
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """Not without somebody to ask."""
@@ -61,7 +68,13 @@ class AskedMetric:
 
 
 def asked(
-    name: str, *, rubrics: Mapping[str, str], fields: tuple[str, ...], asks: str, **facts: Any
+    name: str,
+    *,
+    rubrics: Mapping[str, str],
+    fields: tuple[str, ...],
+    asks: str,
+    operations: tuple[Operation, ...] = (),
+    **facts: Any,
 ) -> Callable[[Callable[[Reply], float]], AskedMetric]:
     """Declare a function of one `Reply` as the metric `name`; its docstring's first line is the summary."""
 
@@ -69,6 +82,6 @@ def asked(
         summary = (function.__doc__ or "").strip().splitlines()[0]
         roles: Any = tuple(rubrics)
         declared = MetricFacts(name=name, summary=summary, roles=roles, aligned=False, asks=asks, **facts)
-        return AskedMetric(declared, rubrics, fields, function)
+        return AskedMetric(declared, rubrics, fields, function, operations)
 
     return declare

@@ -1,55 +1,87 @@
-"""An editor that answers from recorded chains: somebody else's outputs, measured like one's own."""
+"""Editors that answer from recorded chains: somebody else's outputs, measured like one's own."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from convergebench import ids
-from convergebench.editors.recordings import Recording, read_recordings
 from convergebench.errors import Exhausted, StudyError
+from convergebench.images.decode import probe
+from convergebench.images.round_trips import Recording, read_recordings
 from convergebench.registry import suggest
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
-__all__ = ["Recording", "ReplayEditor", "read_recordings", "replay"]
-
-_MIMES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
+__all__ = ["Answer", "PlaybackEditor", "Recording", "ReplayEditor", "read_recordings", "replay"]
 
 
-class ReplayEditor:
-    """Serves recorded files as they are.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One recorded step: how its image is had, and what is known of the call that made it."""
 
-    `cases` maps case ids to chain names; a case that is not in it must itself be a chain's name. Step 1 is
-    I1_forward, step 2 I1_backward, and so on; past the end of a chain it raises Exhausted.
+    read: Callable[[], bytes] = field(repr=False)
+    model: str | None = None
+    dollars: float = 0.0
+    reasoning: str | None = None
+    used: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PlaybackEditor:
+    """Gives recorded images as they are, whatever the words.
+
+    `chains` are the steps by chain, in order. `cases` maps case ids to chains; a case that is not in it must itself be
+    a chain's name. Past the end of a chain it raises Exhausted.
     """
 
-    def __init__(self, name: str, folder: Path | str, *, cases: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        chains: Mapping[str, Sequence[Answer]],
+        *,
+        fingerprint: str,
+        cases: Mapping[str, str] | None = None,
+        simulated: bool = False,
+    ) -> None:
         self.name = name
-        self.recordings = {recording.id: recording for recording in read_recordings(folder)}
+        self.chains = dict(chains)
         self.cases = dict(cases or {})
         for chain in self.cases.values():
-            self._recording(chain)
-        self.fingerprint = ids.fingerprint("replay", 1, {"files": _contents(self.recordings)})
-        self.capabilities = Capabilities(seconds_per_call=0.01)
+            self._chain(chain)
+        self.fingerprint = fingerprint
+        self.capabilities = Capabilities(seconds_per_call=0.01, simulated=simulated)
         self.limits = Limits(at_once=4)
 
     async def edit(self, request: EditRequest) -> Edited:
-        """The recorded image of this step, whatever the words."""
-        recording = self._recording(self.cases.get(request.case, request.case))
+        """The recorded image of this step."""
+        chain = self.cases.get(request.case, request.case)
+        steps = self._chain(chain)
         if request.index < 1:
             raise StudyError(f"steps of a recording count from 1, not {request.index}")
-        if request.index > len(recording.steps):
-            raise Exhausted(f"recording '{recording.id}' ends after {len(recording.steps)} steps")
-        path = recording.steps[request.index - 1]
-        data = await asyncio.to_thread(path.read_bytes)
-        return Edited(data, _MIMES[path.suffix.lower()], self.name)
+        if request.index > len(steps):
+            raise Exhausted(f"recording '{chain}' ends after {len(steps)} steps")
+        step = steps[request.index - 1]
+        data = await asyncio.to_thread(step.read)
+        model = step.model or self.name
+        return Edited(data, probe(data).mime, model, step.dollars, step.reasoning, None, step.used)
 
-    def _recording(self, chain: str) -> Recording:
-        if chain not in self.recordings:
-            raise StudyError(f"editor '{self.name}' has no recording '{chain}'{suggest(chain, self.recordings)}")
-        return self.recordings[chain]
+    def _chain(self, chain: str) -> Sequence[Answer]:
+        if chain not in self.chains:
+            raise StudyError(f"editor '{self.name}' has no recording '{chain}'{suggest(chain, self.chains)}")
+        return self.chains[chain]
+
+
+class ReplayEditor(PlaybackEditor):
+    """Plays a folder of round trips: step 1 is I1_forward, step 2 I1_backward, and so on."""
+
+    def __init__(self, name: str, folder: Path | str, *, cases: Mapping[str, str] | None = None) -> None:
+        self.recordings = {recording.id: recording for recording in read_recordings(folder)}
+        chains = {id: [Answer(path.read_bytes) for path in one.steps] for id, one in self.recordings.items()}
+        fingerprint = ids.fingerprint("replay", 1, {"files": _contents(self.recordings)})
+        super().__init__(name, chains, fingerprint=fingerprint, cases=cases)
 
 
 def replay(name: str, **options: object) -> ReplayEditor:

@@ -1,4 +1,4 @@
-"""Chains somebody else recorded: `CHAIN/I0_source.png`, `I1_forward.png`, `I1_backward.png`, `I2_forward.png`."""
+"""Round trips that somebody else recorded: a folder per chain with `I0_source.png`, `I1_forward.png` and so on."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ class Recording:
     forward: str | None
     backward: str | None
     source_id: str
+    kind_is_told: bool = True
+    """False: nobody says what it shows, and `kind` is only the usual one."""
 
     @property
     def half_round(self) -> bool:
@@ -96,19 +98,21 @@ def _read(chain: Path, listed: _Listed | None) -> Recording:
     if source is None:
         raise StudyError(f"chain '{chain.name}' has no I0_source image; add I0_source.png")
     steps = tuple(_in_order(chain, files))
-    kind, pair, source_id = _from_name(chain.name)
+    by_name, pair, source_id = _from_name(chain.name)
     listed = listed or _Listed(chain=chain.name)
+    kind = _kind(chain, listed.image_kind) or by_name
     return Recording(
         id=chain.name,
         source=source,
         steps=steps,
         rounds=len(steps) // 2,
-        kind=_kind(chain, listed.image_kind) or kind,
+        kind=kind or "scene",
         pair=listed.pair or pair,
         category=listed.category or "recorded",
         forward=listed.forward,
         backward=listed.backward,
         source_id=source_id,
+        kind_is_told=kind is not None,
     )
 
 
@@ -133,11 +137,11 @@ def _order(number: tuple[int, str]) -> int:
     return 2 * number[0] + (number[1] == "backward")
 
 
-def _from_name(name: str) -> tuple[Kind, str, str]:
-    """Kind, pair and source by a name such as `scene_01_chair_add_remove`."""
+def _from_name(name: str) -> tuple[Kind | None, str, str]:
+    """Kind (if the name tells it), pair and source by a name such as `scene_01_chair_add_remove`."""
     found = _NAME.match(name)
     if not found:
-        return "scene", name, name
+        return None, name, name
     word, number, pair = found[1].lower(), found[2], found[3]
     return _KIND_WORDS[word], pair or name, f"{word}_{number}" if number else name
 

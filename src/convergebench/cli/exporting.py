@@ -1,0 +1,72 @@
+"""`cbench export`: a run as a data set for others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FORMS = "banana100, imagefolder, parquet, webdataset, hf"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    form: Annotated[str, typer.Option("--as", help=f"Form: {FORMS}.")],
+    out: Annotated[Path, typer.Option("--out", help="New folder for the data set.")],
+    name: Annotated[str | None, typer.Option(help="Name of the data set. Unset: the run's.")] = None,
+    licence: Annotated[
+        str | None, typer.Option(help="Licence of edited pictures, where their source's allows it: CC-BY-4.0.")
+    ] = None,
+    include_restricted: Annotated[
+        bool, typer.Option("--include-restricted", help="Also pictures whose source forbids changes or sale.")
+    ] = False,
+    splits: Annotated[
+        str | None, typer.Option(help="Shares of source images, 0.8,0.1,0.1; or origin: photographs apart.")
+    ] = None,
+    patches: Annotated[int | None, typer.Option(min=16, help="Also cut squares of so many pixels a side.")] = None,
+    patches_per_image: Annotated[int, typer.Option(min=1, max=1000, help="How many of them per picture.")] = 4,
+    seed: Annotated[int, typer.Option(help="Which splits and which places of patches.")] = 0,
+    shard_mb: Annotated[int, typer.Option(min=1, help="Most megabytes of a shard.")] = 500,
+    creator: Annotated[str | None, typer.Option(help="Who publishes it, for the Croissant file.")] = None,
+    url: Annotated[str | None, typer.Option(help="Where it will be found, for the Croissant file.")] = None,
+) -> None:
+    """Write a run as a data set: every picture with all that is known about it, card, Croissant file, check sums."""
+    from contextlib import ExitStack
+
+    from convergebench.cli.display import say, say_beside, watch
+    from convergebench.datasets.export import Done, Wishes
+    from convergebench.datasets.export import export as write
+    from convergebench.datasets.patches import PatchPlan
+    from convergebench.datasets.splits import read_splits
+    from convergebench.engine.progress import Progress
+
+    wishes = Wishes(
+        form=form,
+        name=name,
+        licence=licence,
+        include_restricted=include_restricted,
+        splits=read_splits(splits),
+        patches=None if patches is None else PatchPlan(patches, patches_per_image, seed),
+        seed=seed,
+        shard_bytes=shard_mb * 1_000_000,
+        creator=creator,
+        url=url,
+    )
+    progress = Progress()
+    with ExitStack() as shown:
+
+        def told(done: Done) -> None:
+            begun = bool(progress.steps)
+            progress.steps, progress.steps_done, progress.steps_called = done.of_pictures, done.pictures, done.pictures
+            progress.chains, progress.chains_done = done.of_chains, done.chains
+            if not begun:  # a mistake in the command is told without a progress line above it
+                shown.enter_context(watch("exporting", progress, unit="pictures"))
+
+        made = write(run, out, wishes, told)
+    for notice in made.notices:
+        say_beside(f"note: {notice}")
+    tally = made.tally
+    patched = f", {tally.patches:,} patches" if tally.patches else ""
+    say(f"{tally.pictures:,} pictures of {tally.chains.total():,} chains{patched} in {out}")
+    say(f"next    (cd {out} && sha256sum --quiet -c checksums.sha256); read {out / 'README.md'} before you publish it")

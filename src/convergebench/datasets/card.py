@@ -1,0 +1,252 @@
+"""`README.md` of a data set: what it is, how it was made, what it does not show, and under which licences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from convergebench.datasets.fields import Field, Table
+from convergebench.datasets.formats.base import Format
+from convergebench.datasets.licences import read_licence
+from convergebench.datasets.patches import PatchPlan
+from convergebench.datasets.source import RunSource
+from convergebench.datasets.tally import Tally
+from convergebench.store.manifest import Manifest
+
+CITATION = (
+    "@misc{convergebench, title={ConvergeBench: what happens to an image when a model edits it again and again}, "
+    "author={The ConvergeBench authors}, note={add version and address here}}"
+)
+_ORIGINS = {"photograph": "photographs", "drawn": "drawings", "not stated": "pictures of unknown origin"}
+_SIDE = {
+    "measurements": "every measurement with its role, alignment, status and detail; infinite values too",
+    "labels": "every failure label with its maker; which one counts is told under *Columns*, `failures`",
+    "without_image": "steps that gave no picture (refused, ended), with the same columns",
+}
+
+
+def description(manifest: Manifest, tally: Tally) -> str:
+    """The data set in two or three sentences."""
+    who = f"{len(tally.editors)} image editor{'s' * (len(tally.editors) != 1)}"
+    told = (
+        f"{tally.pictures:,} pictures of {tally.chains.total():,} chains in which {who} edited {tally.source_count} "
+        f"source image{'s' * (tally.source_count != 1)} again and again, each step starting from what the chain's plan "
+        f"says (study '{manifest.study}')."
+    )
+    if tally.simulated and tally.simulated >= set(tally.editors):
+        return f"{told} All editors are simulated: no generative model made these pictures."
+    if tally.simulated:
+        return f"{told} Simulated editors, which are arithmetic and no models: {', '.join(sorted(tally.simulated))}."
+    return told
+
+
+def card(
+    name: str,
+    source: RunSource,
+    given: str | None,
+    tally: Tally,
+    form: Format,
+    tables: Sequence[Table],
+    side: Mapping[str, str],
+    patches: PatchPlan | None,
+) -> str:
+    """Everything below the front matter."""
+    manifest = source.manifest
+    parts = [
+        [f"# {name}", description(manifest, tally), "Step 0 of every chain is the untouched source."],
+        _contents(manifest, tally),
+        _made(source, tally),
+        _files(form, tables, side, patches),
+        _columns(tables),
+        _limits(source, tally),
+        _licences(tally, given),
+        ["## Citation", f"```bibtex\n{CITATION}\n```"],
+    ]
+    return "\n" + "\n\n".join("\n\n".join(part) for part in parts) + "\n"
+
+
+def _contents(manifest: Manifest, tally: Tally) -> list[str]:
+    variants = []
+    for variant in sorted(tally.chains):
+        facts = manifest.pairs.get(variant, {})
+        variants.append(
+            [
+                f"`{variant}`",
+                tally.families[variant],
+                str(facts.get("origin", "")),
+                f"{tally.chains[variant]:,}",
+                f"{tally.records[variant]:,}",
+                _asked(facts),
+            ]
+        )
+    editors = [
+        [
+            f"`{editor}`",
+            _kind(manifest, editor),
+            f"{tally.editors[editor]:,}",
+            ", ".join(sorted(tally.models.get(editor, ()))),
+        ]
+        for editor in sorted(tally.editors)
+    ]
+    splits = [
+        [f"`{split}`", f"{tally.splits[split]:,}", str(len(tally.sources[split]))] for split in sorted(tally.splits)
+    ]
+    return [
+        "## What is in it",
+        _sheet(["variant", "family", "from", "chains", "pictures", "what was asked"], variants),
+        _sheet(["editor", "kind", "pictures made", "model ids"], editors),
+        _sheet(["split", "pictures", "source images"], splits),
+        "All pictures made from one source image are in one split. Sources with the same bytes count as one; the same "
+        "photograph in two sizes does not.",
+    ]
+
+
+def _kind(manifest: Manifest, editor: str) -> str:
+    facts = manifest.editors.get(editor, {})
+    if facts.get("simulated"):
+        return "simulated"
+    return "real" if facts.get("instructed", True) else "real, but does the same whatever the words say"
+
+
+def _asked(facts: Mapping[str, Any]) -> str:
+    """The words of a variant, or how many there are."""
+    words = facts.get("instructions") or facts.get("steps") or [facts.get("forward"), facts.get("backward")]
+    different = list(dict.fromkeys(str(word) for word in words if word))
+    if len(different) > 3:
+        return f"{len(different)} prompts in turn, the first: “{different[0]}”"
+    return "; ".join(f"“{word}”" for word in different)
+
+
+def _made(source: RunSource, tally: Tally) -> list[str]:
+    manifest = source.manifest
+    sessions = [
+        [
+            str(one.get("started", "")),
+            str(one.get("versions", {}).get("convergebench", "")),
+            str((one.get("git") or {}).get("commit", ""))[:12] + ("+" if (one.get("git") or {}).get("dirty") else ""),
+            str(one.get("platform", "")),
+        ]
+        for one in manifest.sessions
+    ]
+    ended = ", ".join(f"{count:,} {status}" for status, count in tally.statuses.most_common())
+    return [
+        "## How it was made",
+        f"By the study `{manifest.study}` of ConvergeBench, run `{manifest.name}` (manifest sha256 "
+        f"`{source.manifest_sha256}`), begun {manifest.created}. Pictures are the bytes that each editor sent, never "
+        f"re-encoded. Chains: {ended}. The calls cost ${tally.cost:,.2f}.",
+        _sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
+    ]
+
+
+def _files(form: Format, tables: Sequence[Table], side: Mapping[str, str], patches: PatchPlan | None) -> list[str]:
+    lines = [f"- {line}" for line in form.layout()]
+    if patches is not None:
+        lines.append(
+            f"- `patches/`: {patches.count} squares of {patches.side} pixels out of every picture (PNG), at places "
+            f"drawn once per source image (seed {patches.seed}) and kept through all its chains; mirrored and turned "
+            "along where that was asked for"
+        )
+    lines += [f"- `{file}`: {_SIDE[table]}" for table, file in side.items()]
+    lines.append("- `croissant.json`: the same for machines; `checksums.sha256`: check with `sha256sum -c`")
+    others = [f'load_dataset(FOLDER, "{table.name}")' for table in tables[1:]]
+    others += [f'load_dataset(FOLDER, "{table}")' for table in side if form.name == "hf"]
+    code = ["from datasets import load_dataset", "steps = load_dataset(FOLDER)", *others]
+    return ["## Files", "\n".join(lines), "```python\n" + "\n".join(code) + "\n```"]
+
+
+def _columns(tables: Sequence[Table]) -> list[str]:
+    told = ["## Columns"]
+    for table in tables:
+        rows = [[f"`{field.name}`", _type(field), field.what] for field in table.fields]
+        told += [f"### {table.name}", _sheet(["column", "type", "what it is"], rows)]
+        told += [
+            "Numbers in `measurements`: a bare name compares with the untouched source or looks at the step itself; "
+            "`_first` compares with step 1, `_lagN` with N rounds before, `_replicate` with run 0. They are: "
+            + ", ".join(f"`{name}`" for name in field.names)
+            + "."
+            for field in table.fields
+            if field.kind == "numbers"
+        ]
+    return told
+
+
+def _type(field: Field) -> str:
+    return {"texts": "list of text", "numbers": "numbers by name", "flag": "true or false"}.get(field.kind, field.kind)
+
+
+def _limits(source: RunSource, tally: Tally) -> list[str]:
+    lines = []
+    if tally.simulated:
+        lines.append(
+            "Simulated editors (" + ", ".join(f"`{name}`" for name in sorted(tally.simulated)) + ") are arithmetic "
+            "with a known outcome. Their pictures are no evidence about any generative model."
+        )
+    lines.append(
+        f"{tally.source_count} source images ("
+        + ", ".join(f"{count} chains start from {_ORIGINS[origin]}" for origin, count in sorted(tally.origins.items()))
+        + "). Chains of one source are not independent: split and resample by source image."
+    )
+    if tally.without_picture:
+        told = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.without_picture.items()))
+        lines.append(f"Steps that gave no picture: {told}. Their chains end there, which is a result and not an error.")
+    if tally.labels:
+        seen = ", ".join(f"`{mode}` in {count}" for mode, count in tally.failures.most_common()) or "none seen"
+        lines.append(f"Failure labels come from rules unless the table says otherwise; chains that show them: {seen}.")
+    else:
+        lines.append("Nobody looked for failure modes; `failures` is null throughout.")
+    if not tally.measurements:
+        lines.append("Nothing was measured.")
+    else:
+        lines.append(
+            f"Measurements are under the alignment `{source.align}`. None is a person's judgement unless named so."
+        )
+    lines.append(
+        "A model behind a provider may change under the same name; `started` and `model_id` say what is known."
+    )
+    return ["## Limits", "\n".join(f"- {line}" for line in lines)]
+
+
+def _licences(tally: Tally, given: str | None) -> list[str]:
+    rows = [
+        [licence, _meaning(licence), str(len(names)), f"{tally.licences[licence]:,}"]
+        for licence, names in sorted(tally.source_licences.items())
+    ]
+    if given is not None and given not in tally.source_licences:
+        rows.append([given, "given by whoever made this data set", "0", f"{tally.licences[given]:,}"])
+    sources = [f"- `{name}`: {address}" for name, address in sorted(tally.addresses.items())]
+    told = [
+        "## Licences",
+        "Every record says its own licence (`licence`) and its source's (`source_licence`, `source_address`). What an "
+        "editor's provider says about the use of its outputs comes on top.",
+        _sheet(["licence", "what it asks", "source images", "pictures under it"], rows),
+    ]
+    if tally.left_out:
+        kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
+        told.append(f"Left out, since their source's licence restricts what is made from it: {kept}.")
+    return [*told, "Sources:", "\n".join(sources)]
+
+
+def _meaning(text: str) -> str:
+    licence = read_licence(text)
+    if licence.unstated:
+        return "not known: settle it before publishing"
+    asked = [
+        word
+        for word, true in (
+            ("not for sale", licence.non_commercial),
+            ("no changed versions", licence.no_derivatives),
+            ("the same licence for what is made from it", licence.share_alike),
+            ("not to be handed on", licence.closed),
+        )
+        if true
+    ]
+    if licence.free:
+        return "nothing"
+    return ", ".join([*(["credit"] if licence.id else ["read it"]), *asked])
+
+
+def _sheet(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |"
+
+    return "\n".join([line(head), "|" + " --- |" * len(head), *(line(row) for row in rows)])

@@ -1,0 +1,229 @@
+"""A run as a data set: read chain by chain, written record by record, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from convergebench.datasets.atomic import require_free, whole_folder
+from convergebench.datasets.card import CITATION, card, description
+from convergebench.datasets.checksums import write_checksums
+from convergebench.datasets.croissant import About, document
+from convergebench.datasets.failing import deciding
+from convergebench.datasets.fields import PATCHES, Table
+from convergebench.datasets.formats import format_class
+from convergebench.datasets.formats.base import Format
+from convergebench.datasets.front_matter import TAGS, front_matter
+from convergebench.datasets.licences import read_licence
+from convergebench.datasets.patches import PatchPlan
+from convergebench.datasets.patching import Patcher
+from convergebench.datasets.record import Record, Records, Rights, licence_of, origin_of
+from convergebench.datasets.side_tables import SideTables
+from convergebench.datasets.source import ChainFacts, RunSource
+from convergebench.datasets.splits import Splits, ordered
+from convergebench.datasets.tally import Tally
+from convergebench.errors import StudyError
+from convergebench.store.images import EXTENSIONS
+
+SHARD_BYTES = 500_000_000
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What somebody wants of a data set."""
+
+    form: str
+    name: str | None = None
+    licence: str | None = None
+    include_restricted: bool = False
+    """Export pictures made from sources that forbid it or forbid their sale."""
+    splits: Splits = field(default_factory=Splits)
+    patches: PatchPlan | None = None
+    seed: int = 0
+    shard_bytes: int = SHARD_BYTES
+    creator: str | None = None
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What came of it."""
+
+    out: Path
+    tally: Tally
+    notices: Sequence[str]
+    """What somebody should know before they publish it, a line each."""
+
+
+class Done(NamedTuple):
+    """How far it has come."""
+
+    pictures: int
+    of_pictures: int
+    chains: int
+    of_chains: int
+
+
+Told = Callable[[Done], None]
+
+
+def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None) -> Exported:
+    """Write a run's pictures and all that is known about them into a new folder."""
+    form_class = format_class(wishes.form)
+    require_free(out)
+    with RunSource(run) as source:
+        chains, left_out = _allowed(source, wishes)
+        if wishes.patches is not None:
+            width, height, chain = source.smallest_picture(chains)
+            wishes.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
+        dealt = wishes.splits.deal(_origins(source, chains), wishes.seed)
+        splits = ordered(dealt.values())
+        with whole_folder(out) as folder:
+            editors = sorted({chain.editor for chain in chains})
+            form = form_class(folder, splits, editors=editors, shard_bytes=wishes.shard_bytes)
+            writing = _Writing(source, form, wishes, dealt, Tally(left_out=left_out))
+            with form, writing.side:
+                writing.chains(chains, told)
+            writing.papers()
+        return Exported(out, writing.tally, writing.notices())
+
+
+def _allowed(source: RunSource, wishes: Wishes) -> tuple[list[ChainFacts], Counter[str]]:
+    """The chains that may be handed on, and how many records were left out by which licence."""
+    chains = list(source.chains())
+    if not chains:
+        raise StudyError(f"{source.root} holds no chains yet; run its study first")
+    counts = source.picture_counts()
+    left_out: Counter[str] = Counter()
+    kept = []
+    for chain in chains:
+        licence = licence_of(source.manifest, chain.source)
+        if read_licence(licence).restricted and not wishes.include_restricted:
+            left_out[licence] += 1 + counts.get((chain.editor, chain.case), 0)
+        else:
+            kept.append(chain)
+    if not kept:
+        raise StudyError(
+            f"all {left_out.total():,} pictures come from sources whose licence restricts what is made from them "
+            f"({_listed(left_out)}); --include-restricted exports them, each under its own licence"
+        )
+    return kept, left_out
+
+
+def _origins(source: RunSource, chains: Sequence[ChainFacts]) -> dict[str, str | None]:
+    return {chain.picture.sha256: origin_of(source.manifest.sources.get(chain.source, {})) for chain in chains}
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.most_common())
+
+
+class _Writing:
+    """One data set in the making."""
+
+    def __init__(self, source: RunSource, form: Format, wishes: Wishes, dealt: dict[str, str], tally: Tally) -> None:
+        self._source, self._form, self._wishes, self._dealt = source, form, wishes, dealt
+        self.tally = tally
+        given = read_licence(wishes.licence) if wishes.licence else None
+        self._records = Records(source, Rights(given))
+        self._patcher = Patcher(wishes.patches) if wishes.patches is not None else None
+        self.side = SideTables(form.root, self._records.table)
+
+    def chains(self, chains: Sequence[ChainFacts], told: Told) -> None:
+        """Every record of these chains."""
+        counts = self._source.picture_counts()
+        total = sum(1 + counts.get((chain.editor, chain.case), 0) for chain in chains)
+        for number, chain in enumerate(chains):
+            values, labels = self._source.values(chain), self._source.labels(chain)
+            self.tally.chain(chain)
+            self.tally.measurements += self.side.measurements(chain, values)
+            self.tally.labels += self.side.labels(chain, labels)
+            self.tally.failures.update({label.mode for label in deciding(labels) if label.present})
+            split = self._dealt[chain.picture.sha256]
+            for record in self._records.of_chain(chain, split, values, labels):
+                self._record(chain, record)
+                told(Done(self.tally.pictures, total, number, len(chains)))
+        told(Done(total, total, len(chains), len(chains)))
+
+    def _record(self, chain: ChainFacts, record: Record) -> None:
+        self.tally.record(record.values, pictured=record.picture is not None)
+        if record.picture is None:
+            self.side.without_image(record.values)
+            return
+        data = self._source.read(record.picture)
+        self._form.add(self._records.table, record.values, data, EXTENSIONS[record.picture.mime])
+        if self._patcher is not None:
+            for patch, png in self._patcher.of(chain, record.values, data):
+                self._form.add(PATCHES, patch, png, "png")
+                self.tally.patches += 1
+
+    def papers(self) -> None:
+        """Card, Croissant file and check sums."""
+        form, name = self._form, self._name
+        side = {
+            table: form.side_table(self.side.tables[table], file).relative_to(form.root).as_posix()
+            for table, file in self.side.files().items()
+        }
+        tables: list[Table] = [self._records.table, *([PATCHES] if self.tally.patches else [])]
+        head = front_matter(name, self._wishes.licence, self.tally, form, tables, side)
+        text = card(name, self._source, self._wishes.licence, self.tally, form, tables, side, self._wishes.patches)
+        (form.root / "README.md").write_text(head + text, encoding="utf-8")
+        files, sets = [], []
+        for table in tables:
+            some_files, some_sets = form.croissant(table)
+            files += some_files
+            sets += some_sets
+        about = About(
+            name=name,
+            description=description(self._source.manifest, self.tally),
+            licences=sorted({read_licence(licence).address for licence in self.tally.licences}),
+            published=_today(),
+            citation=CITATION,
+            keywords=TAGS,
+            url=self._wishes.url,
+            creator=self._wishes.creator,
+        )
+        written = json.dumps(document(about, files, sets), ensure_ascii=False, indent=1)
+        (form.root / "croissant.json").write_text(written + "\n", encoding="utf-8")
+        write_checksums(form.root)
+
+    @property
+    def _name(self) -> str:
+        return self._wishes.name or self._source.manifest.name
+
+    def notices(self) -> list[str]:
+        """What somebody should know before they publish it."""
+        tally, said = self.tally, []
+        if tally.left_out:
+            said.append(
+                f"{tally.left_out.total():,} pictures are left out, since their source's licence restricts what is "
+                f"made from it ({_listed(tally.left_out)}); --include-restricted exports them"
+            )
+        unstated = [licence for licence in tally.source_licences if read_licence(licence).unstated]
+        names = sorted(name for licence in unstated for name in tally.source_licences[licence])
+        if names and self._wishes.licence is None:
+            said.append(
+                f"{len(names)} source images have no stated licence (first: {names[0]}); settle it before publishing, "
+                "then say it with --licence"
+            )
+        if self._wishes.licence is not None:
+            own = tally.edited_licences - Counter({self._wishes.licence: tally.pictures})
+            if own:
+                said.append(f"edited pictures that keep their source's licence, as it demands: {_listed(own)}")
+        unfinished = tally.statuses["open"] + tally.statuses["stopped"] + tally.statuses["failed"]
+        if unfinished:
+            said.append(f"{unfinished:,} chains are not finished; they are exported as far as they came")
+        return said
+
+
+def _today() -> str:
+    """The day of publication; `SOURCE_DATE_EPOCH` fixes it for those who want the same bytes again."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    day = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    return day.date().isoformat()

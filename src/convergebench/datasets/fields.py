@@ -1,0 +1,183 @@
+"""The columns of an exported data set, told once: every format, the card and the Croissant file are made from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+FieldKind = Literal["text", "integer", "number", "flag", "texts", "numbers"]
+"""`texts` is a list of strings, `numbers` a table of named numbers inside one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column. Where nothing is known its value is null, never an empty string or 0."""
+
+    name: str
+    kind: FieldKind
+    what: str
+    """In one line, for the card."""
+    names: tuple[str, ...] = ()
+    """Of the numbers inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Records of one kind."""
+
+    name: str
+    fields: tuple[Field, ...]
+    pictures: bool = False
+    """Whether every record comes with an image."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Names in order."""
+        return [field.name for field in self.fields]
+
+
+def _fields(kind: FieldKind, /, **columns: str) -> tuple[Field, ...]:
+    return tuple(Field(name, kind, what) for name, what in columns.items())
+
+
+PLACE = (
+    *_fields(
+        "text",
+        id="the record: editor/image/variant/run/step",
+        chain_id="all steps of one chain have this in common",
+        image_name="the source image, as its suite calls it",
+        variant="what was asked for, step by step",
+        family="the kind of variant",
+    ),
+    *_fields(
+        "integer",
+        run_index="which repeat of the same setting, from 0",
+        step_index="0 is the untouched source",
+    ),
+    *_fields("text", editor="who edited, as the study calls it"),
+)
+"""Where a picture stands; patches have these too."""
+
+RIGHTS = _fields(
+    "text",
+    split="`train` unless splits were asked for; all pictures of one source are in one split",
+    source_address="where the source image comes from",
+    source_licence="the source image's own licence",
+    licence="this record's licence",
+)
+
+STEP = (
+    *PLACE,
+    *_fields("integer", parent_step="the step it was made from: the one before, or 0 in independent runs"),
+    *_fields("flag", independent="whether every step of the chain starts from the untouched source"),
+    *_fields("integer", round="the round it belongs to; a round trip has two steps a round"),
+    *_fields("text", operation="what the prompt should do, for checking", prompt="the words that the editor read"),
+    *_fields("integer", seed="null: the editor takes none"),
+    *_fields("number", temperature="null: none was sent"),
+    *_fields(
+        "text",
+        resolution_requested="`1K`, `2K`, `4K`; null: none was asked for",
+        session="`fresh`, or `single` where every call carried the turns before it",
+    ),
+    *_fields(
+        "integer",
+        width="of the picture that came back, in pixels",
+        height="of the picture that came back, in pixels",
+        file_bytes="length of the file as received",
+    ),
+    *_fields(
+        "text",
+        mime="of the file as received",
+        sha256="of the file as received",
+        model_id="who says to have answered",
+        started="when the first call for this step began, UTC",
+    ),
+    *_fields("number", seconds="all calls for this step together", cost="dollars, all calls for this step together"),
+    *_fields("integer", attempts="calls it took"),
+    *_fields(
+        "text",
+        reasoning_summary="what the model says it thought; null: it gave none",
+        status="`ok`, or why there is no picture",
+        detail="more about it, in the editor's words",
+        chain_status="how the chain ended",
+        step_key="hash of the step's history; chains that begin alike share steps, and their cost is paid once",
+        settings="JSON: everything asked for beside the words",
+        used="JSON: what was really sent beside the words",
+    ),
+    *_fields("texts", failures="names of the failure modes seen in this picture; null: nobody looked"),
+    *_fields(
+        "text",
+        kind="what the source shows: face, object, scene",
+        origin="`photograph` or `drawn`; null: its suite does not say",
+        source_sha256="of the untouched source file",
+    ),
+    *RIGHTS,
+    *_fields("flag", simulated="true: no model edited this, but arithmetic with a known outcome"),
+    *_fields(
+        "text",
+        editor_fingerprint="another one is another editor",
+        run_name="the run it was made in",
+        manifest_sha256="of that run's manifest",
+        git_commit="of the program that made it; ends in `+` if files were changed",
+        convergebench="version of the program that made it",
+    ),
+)
+
+MEASURED = _fields("texts", without_value="measurements without a finite number, each with the reason")
+
+PATCH = (
+    *PLACE,
+    *_fields("text", parent_id="the record whose picture it was cut from"),
+    *_fields("integer", patch_index="from 0; the same index is the same place in every step of a source"),
+    *_fields("integer", x="left edge in the parent's picture, in pixels", y="upper edge", side="of the square"),
+    *_fields("text", sha256="of the patch's file", parent_sha256="of the file it was cut from"),
+    *RIGHTS,
+)
+
+MEASUREMENTS = Table(
+    "measurements",
+    (
+        *_fields("text", id="the record that was measured", chain_id="its chain", metric="as `cbench list metrics`"),
+        *_fields("integer", step_index="its step"),
+        *_fields("text", role="what it was compared with: source, return, first, around, lag, step, …"),
+        *_fields("integer", lag="how many rounds back, 0 unless the role is lag"),
+        *_fields("text", align="how pictures of different size were made comparable"),
+        *_fields("number", value="may be infinite; null: see status"),
+        *_fields("text", status="`ok` or the reason", detail="more about it", fingerprint="of the metric"),
+    ),
+)
+
+LABELS = Table(
+    "labels",
+    (
+        *_fields("text", chain_id="the chain", mode="the failure mode", level="sub-object, object, image or noise"),
+        *_fields("flag", present="false: looked for and not seen; null: could not be told"),
+        *_fields("integer", step="where it is first seen", last="where it is last seen; null: to the end"),
+        *_fields("integer", shown="the step that shows it best"),
+        *_fields("text", region="JSON [x, y, width, height] as shares of that picture; null: all of it"),
+        *_fields("number", confidence="0 to 1"),
+        *_fields("text", source="rule, judge or person; a person's word counts before a judge's, that before a rule's"),
+        *_fields("text", by="fingerprint of the detector, or who labelled", detail="the finding in words", made="when"),
+    ),
+)
+
+
+def steps_table(measured: Iterable[str]) -> Table:
+    """The records of a run in which these numbers were measured."""
+    names = tuple(measured)
+    numbers = (Field("measurements", "numbers", "name → value; null: see `without_value`", names), *MEASURED)
+    return Table("steps", STEP + (numbers if names else ()), pictures=True)
+
+
+PATCHES = Table("patches", PATCH, pictures=True)
+
+
+def without_pictures(table: Table) -> Table:
+    """The same columns for steps that gave no picture."""
+    return Table("without_image", table.fields)
+
+
+def empty_record(fields: Sequence[Field]) -> dict[str, object]:
+    """Every column, nothing known."""
+    return {field.name: None for field in fields}

@@ -1,0 +1,128 @@
+"""`parquet`: shards that hold the picture's bytes in the column `image`, which `datasets` shows as an image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from convergebench.datasets.croissant import file_object, parquet_columns, record_set
+from convergebench.datasets.features import arrow_schema
+from convergebench.datasets.fields import Table
+from convergebench.datasets.formats.base import FOLDERS, Format
+
+GROUP_ROWS = 100
+GROUP_BYTES = 16 << 20
+"""A row group is what a reader has to take in at once: no more than so many rows, nor pictures of so many bytes."""
+
+
+class _Shards:
+    """The shards of one split: a group of rows in memory, the rest on the disk."""
+
+    def __init__(self, folder: Path, split: str, schema: pa.Schema, shard_bytes: int) -> None:
+        self._folder, self._split, self._schema, self._limit = folder, split, schema, shard_bytes
+        self._rows: list[dict[str, Any]] = []
+        self._held = self._filled = 0
+        self._writer: pq.ParquetWriter | None = None
+        self._parts: list[Path] = []
+
+    def add(self, row: dict[str, Any], size: int) -> None:
+        full = self._filled + self._held
+        if full and full + size > self._limit:
+            self.finish()
+        self._rows.append(row)
+        self._held += size
+        if len(self._rows) >= GROUP_ROWS or self._held >= GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        if self._writer is None:
+            part = self._folder / f"{self._split}-{len(self._parts):05}.part"
+            self._parts.append(part)
+            # neither a dictionary of pictures nor their smallest and largest bytes are of use to anybody
+            told = [name for name in self._schema.names if name != "image"]
+            self._writer = pq.ParquetWriter(part, self._schema, use_dictionary=told, write_statistics=told)
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._filled += self._held
+        self._rows, self._held = [], 0
+
+    def finish(self) -> None:
+        self._flush()
+        self.let_go()
+
+    def let_go(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._writer, self._filled = None, 0
+
+    def named(self) -> list[Path]:
+        """The shards by their final names, which tell how many there are."""
+        total = len(self._parts)
+        names = [self._folder / f"{self._split}-{index:05}-of-{total:05}.parquet" for index in range(total)]
+        return [part.rename(name) for part, name in zip(self._parts, names, strict=True)]
+
+
+class Parquet(Format):
+    """For `datasets`, Polars, DuckDB, Spark: one table with everything in it."""
+
+    name: ClassVar[str] = "parquet"
+
+    def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
+        super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
+        self._shards: dict[tuple[str, str], _Shards] = {}
+
+    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+        """One row."""
+        split = str(record["split"])
+        if (table.name, split) not in self._shards:
+            folder = self.root / FOLDERS[table.name]
+            folder.mkdir(parents=True, exist_ok=True)
+            shards = _Shards(folder, split, arrow_schema(table), self.shard_bytes)
+            self.held.callback(shards.let_go)
+            self._shards[(table.name, split)] = shards
+        image = {"bytes": picture, "path": f"{record['id']}.{suffix}".replace("/", "--")}
+        self._shards[(table.name, split)].add({"image": image, **record}, len(picture))
+        self.count(table, split, picture, suffix)
+
+    def close(self) -> None:
+        """Finish and name the shards."""
+        for shards in self._shards.values():
+            shards.finish()
+        super().close()
+        for key, shards in self._shards.items():
+            self.written[key].files = [path.relative_to(self.root).as_posix() for path in shards.named()]
+
+    def data_files(self, table: Table, split: str) -> list[str]:
+        """The split's shards."""
+        return [f"{FOLDERS[table.name]}/{split}-*.parquet"]
+
+    def layout(self) -> Sequence[str]:
+        """One kind of file."""
+        return ["`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` holds the bytes as received"]
+
+    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Every shard with its check sum, and a record set per split over all of them."""
+        files: list[dict[str, Any]] = []
+        sets: list[dict[str, Any]] = []
+        for split in self.splits:
+            written = self.written.get((table.name, split))
+            if written is None:
+                continue
+            identity = f"{table.name}-{split}"
+            files += [file_object(self.root, shard) for shard in written.files]
+            files.append(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": identity,
+                    "name": identity,
+                    "encodingFormat": "application/x-parquet",
+                    "includes": f"{FOLDERS[table.name]}/{split}-*.parquet",
+                }
+            )
+            sets.append(record_set(identity, table.fields, parquet_columns(identity), image=True))
+        return files, sets

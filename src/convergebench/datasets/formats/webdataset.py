@@ -1,0 +1,101 @@
+"""`webdataset`: tar shards in which `KEY.png` and `KEY.json` lie side by side, to be streamed."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set
+from convergebench.datasets.features import yaml_features
+from convergebench.datasets.fields import Table
+from convergebench.datasets.formats.base import FOLDERS, Format
+from convergebench.datasets.names import UniqueNames, safe
+
+
+class WebDataset(Format):
+    """A picture under the suffix it came with, its record as JSON; readers take `png;jpg;webp` for either."""
+
+    name: ClassVar[str] = "webdataset"
+
+    def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
+        super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
+        self._open: dict[tuple[str, str], tuple[tarfile.TarFile, int]] = {}
+        self._keys = UniqueNames()
+
+    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+        """Both files, in one shard."""
+        split = str(record["split"])
+        told = json.dumps(dict(record), ensure_ascii=False, allow_nan=False).encode()
+        archive = self._archive(table.name, split, len(picture) + len(told))
+        key = self._key(record)
+        self.count(table, split, picture, suffix)
+        for name, data in ((f"{key}.{suffix}", picture), (f"{key}.json", told)):
+            member = tarfile.TarInfo(name)  # no time, no owner: the same records are the same bytes
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+    def _archive(self, table: str, split: str, size: int) -> tarfile.TarFile:
+        archive, filled = self._open.get((table, split), (None, 0))
+        if archive is None or (filled and filled + size > self.shard_bytes):
+            if archive is not None:
+                archive.close()
+            folder = self.root / FOLDERS[table] / split
+            folder.mkdir(parents=True, exist_ok=True)
+            files = self.of(table, split).files
+            path = folder / f"{len(files):05}.tar"
+            files.append(path.relative_to(self.root).as_posix())
+            archive = tarfile.TarFile(path, "w", format=tarfile.PAX_FORMAT)
+            self.held.callback(archive.close)
+            filled = 0
+        self._open[(table, split)] = (archive, filled + size)
+        return archive
+
+    def _key(self, record: Mapping[str, Any]) -> str:
+        """A reader splits a name at its first dot, so that a key may have none."""
+        chain = str(record["chain_id"])
+        name = self._keys.of(chain, safe(chain.replace("/", "--")).replace(".", "_"))
+        patch = f"-{record['patch_index']:02}" if "patch_index" in record else ""
+        return f"{name}--{record['step_index']:03}{patch}"
+
+    def data_files(self, table: Table, split: str) -> list[str]:
+        """The split's shards."""
+        return [f"{FOLDERS[table.name]}/{split}/*.tar"]
+
+    def card_table(self, table: Table) -> list[dict[str, Any]]:
+        """A column per suffix of a picture, the record as a whole in `json`."""
+        suffixes: set[str] = set()
+        for split in self.splits:
+            suffixes |= self.of(table.name, split).suffixes
+        pictures = [{"name": suffix, "dtype": "image"} for suffix in sorted(suffixes)]
+        told = {"name": "json", "struct": yaml_features(Table(table.name, table.fields))}
+        keys = [{"name": name, "dtype": "string"} for name in ("__key__", "__url__")]
+        return [*pictures, told, *keys]
+
+    def layout(self) -> Sequence[str]:
+        """One kind of file."""
+        return ["`data/SPLIT/NNNNN.tar`: per record `KEY.png` (or `.jpg`, `.webp` …), as received, and `KEY.json`"]
+
+    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Every shard with its check sum, and the two files of each record by their common key."""
+        files: list[dict[str, Any]] = []
+        sets: list[dict[str, Any]] = []
+        for split in self.splits:
+            written = self.written.get((table.name, split))
+            if written is None:
+                continue
+            identity = f"{table.name}-{split}"
+            files += [file_object(self.root, shard) for shard in written.files]
+            told, pictures, suffixes = f"{identity}-json", f"{identity}-pictures", sorted(written.suffixes)
+            files.append(file_set(told, ["*.json"], ["application/json"], inside=written.files))
+            patterns = [f"*.{suffix}" for suffix in suffixes]
+            mimes = [IMAGE_MIMES[suffix] for suffix in suffixes]
+            files.append(file_set(pictures, patterns, mimes, inside=written.files))
+            key = ("sc:Text", "filename", r"^([^.]*)\.")
+            # readers do not look into JSON inside archives, so that a record is given as a whole
+            sets.append(file_records(f"{identity}-records", told, key=key, json=("sc:Text", "content", "")))
+            sets.append(file_records(f"{identity}-files", pictures, key=key, image=("sc:ImageObject", "content", "")))
+        return files, sets

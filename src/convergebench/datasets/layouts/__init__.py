@@ -1,0 +1,121 @@
+"""Layouts: how each known set keeps its chains. One file each, found by name; each is loaded when it is needed."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol, cast
+
+from convergebench.datasets.chains import Beside, Found
+from convergebench.datasets.rows import columns_of
+from convergebench.errors import StudyError
+from convergebench.registry import suggest
+
+LAYOUTS = {
+    "exported": "convergebench.datasets.layouts.exported",
+    "roundtrip": "convergebench.datasets.layouts.roundtrip",
+    "magicbrush": "convergebench.datasets.layouts.magicbrush",
+    "mse-bench": "convergebench.datasets.layouts.mse_bench",
+    "edival": "convergebench.datasets.layouts.edival",
+    "pico": "convergebench.datasets.layouts.pico",
+    "banana100": "convergebench.datasets.layouts.banana100",
+}
+"""In the order in which a place is tried: those that cannot be mistaken first, the most tolerant last."""
+
+TABLES = frozenset({".parquet", ".csv", ".jsonl", ".ndjson"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder or a file that a person points at; what is in it is looked up once for all layouts."""
+
+    path: Path
+
+    @property
+    def root(self) -> Path:
+        """The folder that names inside the set are relative to."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """Every file below it in order, hidden ones left out; or the file itself."""
+        if self.path.is_file():
+            return [self.path]
+        found = (path for path in self.path.rglob("*") if path.is_file())
+        return sorted(path for path in found if not any(part.startswith(".") for part in self.inside(path).parts))
+
+    @cached_property
+    def tables(self) -> dict[Path, frozenset[str]]:
+        """Every table below it with its columns."""
+        return {path: columns_of(path) for path in self.files if path.suffix in TABLES}
+
+    def with_columns(self, *columns: str, suffix: str | None = None) -> list[Path]:
+        """Tables that have all of these columns."""
+        return [
+            path for path, there in self.tables.items() if there.issuperset(columns) and suffix in (None, path.suffix)
+        ]
+
+    def inside(self, path: Path) -> Path:
+        """A path as seen from the root."""
+        return path.relative_to(self.root)
+
+
+class Layout(Protocol):
+    """What a layout's module has."""
+
+    LOOKS_FOR: str
+    """What a place must hold, in one line."""
+
+    def recognise(self, place: Place) -> str | None:
+        """Why the place looks like this layout, in a few words; None if it does not."""
+        ...
+
+    def read(self, place: Place, beside: Beside) -> Found:
+        """Its chains."""
+        ...
+
+
+def load_layout(name: str) -> Layout:
+    """The layout of this name."""
+    if name not in LAYOUTS:
+        known = ["auto", *LAYOUTS]
+        raise StudyError(f"unknown layout '{name}'{suggest(name, known)} (--as {' | '.join(known)})")
+    return cast(Layout, importlib.import_module(LAYOUTS[name]))
+
+
+def read_chains(path: Path, name: str = "auto", beside: Beside | None = None) -> tuple[str, str, Found]:
+    """The chains of a place, read as this layout or as the first that knows it: (layout, why, what was found)."""
+    if not path.exists():
+        raise StudyError(f"no folder or file '{path}'; give the set's folder or its table")
+    place = Place(path)
+    if name == "auto":
+        name, why = _recognised(place)
+    else:
+        told = load_layout(name).recognise(place)
+        if told is None:
+            raise StudyError(
+                f"{path} is not laid out as {name}: looked for {load_layout(name).LOOKS_FOR}{_others(place)}"
+            )
+        why = told
+    found = load_layout(name).read(place, beside or Beside())
+    if not found.chains and not found.faults:
+        raise StudyError(f"no chain in {path}, read as {name}: looked for {load_layout(name).LOOKS_FOR}")
+    return name, why, found
+
+
+def _recognised(place: Place) -> tuple[str, str]:
+    for name in LAYOUTS:
+        why = load_layout(name).recognise(place)
+        if why is not None:
+            return name, why
+    looked = "; ".join(f"{name}: {load_layout(name).LOOKS_FOR}" for name in LAYOUTS)
+    raise StudyError(
+        f"no recorded chain in '{place.path}', whatever it is read as ({looked}); name the layout with --as"
+    )
+
+
+def _others(place: Place) -> str:
+    known = [name for name in LAYOUTS if load_layout(name).recognise(place) is not None]
+    return f"; it looks like --as {known[0]}" if known else ""

@@ -1,0 +1,197 @@
+"""Banana100 and sets like it: folders of pictures whose names end in the step, with what is told beside them.
+
+The layout of the public set was not at hand when this was written, so several likely ones are read: a table
+(`metadata.csv`, `.jsonl` or `.parquet`) with one row per picture; or bare folders, `IMAGE/VARIANT/run-0/step-001.png`,
+or `more_models/MODEL/same-chat/01.png` (one editor per folder). Summaries of what a model thought may lie beside a
+picture as `step-001.txt` or `step-001.json`. What cannot be told from names and tables is not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from convergebench.datasets.chains import UNSTATED, Beside, Found, Picture
+from convergebench.datasets.layouts import Place
+from convergebench.datasets.layouts._records import NAMES, Record, gather
+from convergebench.datasets.pictures import in_file, in_folder, is_image
+from convergebench.datasets.rows import Row, read_json, read_rows
+from convergebench.errors import StudyError
+
+LOOKS_FOR = (
+    "a table with file_name and step, or folders of pictures whose names end in the step (IMAGE/VARIANT/run-0/001.png)"
+)
+ORIGIN = "Banana100"
+VARIANT = "recorded"
+"""What chains asked for when no folder says it."""
+MORE_MODELS = "more_models"
+"""The folder below which there is one folder per editor."""
+SESSIONS = {"single": "-single-session", "fresh": ""}
+"""How a variant is called when its steps share one chat, and when each has its own."""
+
+_STEP = re.compile(
+    r"^(?P<chain>.*?)[ _.-]*(?:step|turn|iteration|iter|round)?[ _.-]*(?<!\d)(?P<step>\d{1,4})$", re.IGNORECASE
+)
+_RUN = re.compile(r"^(?:run|rep|repeat|replicate|trial|seed)?[ _-]*(\d{1,4})$", re.IGNORECASE)
+_CHAT = re.compile(r"[ _-]*(?P<word>same|different|diff|single|separate)[ _-]*(?:chat|session)s?[ _-]*", re.IGNORECASE)
+_SINGLE = ("same", "single")
+_LICENCE = re.compile(r"^license(?:_name)?:\s*['\"]?([\w.+-]+)", re.MULTILINE)
+_FEWEST = 2
+"""Numbered pictures in one folder that look like a chain."""
+
+
+def recognise(place: Place) -> str | None:
+    """A table of pictures and steps, or numbered pictures."""
+    tables = _tables(place)
+    if tables:
+        return f"{tables[0].name} with one row per picture and step"
+    numbered = _Folders(place).chains
+    long = [pictures for pictures in numbered.values() if len(pictures) >= _FEWEST]
+    return f"{len(long)} folders of pictures whose names end in a step" if long else None
+
+
+def read(place: Place, beside: Beside) -> Found:
+    """Chains out of the tables if there are any, else out of the names of folders and files."""
+    licence = card_licence(place.root)
+    folders = _Folders(place)
+    tables = _tables(place)
+    if tables:
+        rows = [record for path in tables for record in _listed(path, beside.images or path.parent)]
+        images = {record.text("image") or "" for record in rows}
+        starts = {image: start for image in images if (start := folders.named(image)) is not None}
+        return gather(rows, origin=ORIGIN, licence=licence, untouched=starts)
+    records: list[Record] = []
+    faults: list[str] = []
+    for key in folders.chains:
+        try:
+            records += folders.records(key)
+        except StudyError as error:
+            faults.append(str(error))
+    found = gather(records, origin=ORIGIN, licence=licence)
+    return Found(found.chains, (*faults, *found.faults), found.notes)
+
+
+def card_licence(folder: Path) -> str:
+    """The licence in the front matter of a data-set card, if the folder has one."""
+    card = folder / "README.md"
+    front = card.read_text("utf-8", errors="replace").split("---") if card.is_file() else []
+    found = _LICENCE.search(front[1]) if len(front) > 2 and not front[0].strip() else None
+    return found[1] if found else UNSTATED
+
+
+def _tables(place: Place) -> list[Path]:
+    def fits(columns: frozenset[str]) -> bool:
+        pictured = bool(columns & {"file_name", "file", "path"})
+        return pictured and not columns.isdisjoint(NAMES["step"])
+
+    return [path for path, columns in place.tables.items() if fits(columns)]
+
+
+def _listed(path: Path, root: Path) -> Iterator[Record]:
+    for line, row in enumerate(read_rows(path), start=2 if path.suffix == ".csv" else 1):
+        where = f"{path}, line {line}"
+        name = next((str(row[column]) for column in ("file_name", "file", "path") if row.get(column)), None)
+        if name is None:
+            raise StudyError(f"{where}: no file is named; fill in file_name")
+        picture = in_folder(root, name)
+        fault = "" if picture else f"no file {root / name}; name the folder of the pictures with --images"
+        told = {"editor": row.get("model_id"), **{key: value for key, value in row.items() if value not in (None, "")}}
+        yield Record({**_beside(root / name), **told}, picture, where, fault)
+
+
+def _beside(image: Path) -> Row:
+    """What a text or JSON file of the picture's name says about it."""
+    for name in (f"{image.stem}.json", f"{image.stem}_reasoning.json"):
+        path = image.with_name(name)
+        if path.is_file():
+            content = read_json(path)
+            if not isinstance(content, dict):
+                raise StudyError(f"{path} should be an object with prompt, reasoning, …")
+            return content
+    for name in (f"{image.stem}.txt", f"{image.stem}_reasoning.txt", f"{image.stem}.md"):
+        path = image.with_name(name)
+        if path.is_file():
+            return {"reasoning": path.read_text("utf-8", errors="replace")}
+    return {}
+
+
+@dataclass(frozen=True)
+class _Folders:
+    """What names of folders and files tell."""
+
+    place: Place
+
+    @cached_property
+    def chains(self) -> dict[tuple[Path, str], list[tuple[int, Path]]]:
+        """(Folder, what comes before the number) → steps with their files."""
+        found: dict[tuple[Path, str], list[tuple[int, Path]]] = defaultdict(list)
+        for path in self.place.files:
+            numbered = _STEP.match(path.stem) if is_image(path) else None
+            if numbered is not None:
+                found[path.parent, numbered["chain"]].append((int(numbered["step"]), path))
+        return {key: sorted(steps) for key, steps in found.items()}
+
+    @cached_property
+    def unnumbered(self) -> list[Path]:
+        return [path for path in self.place.files if is_image(path) and not _STEP.match(path.stem)]
+
+    def named(self, image: str) -> Picture | None:
+        """The one unnumbered picture of this name."""
+        alike = [path for path in self.unnumbered if path.stem.lower() == image.lower()]
+        return in_file(alike[0]) if len(alike) == 1 else None
+
+    def records(self, key: tuple[Path, str]) -> Iterator[Record]:
+        """One chain's pictures with what their names tell; the untouched one is step 0 or lies further up."""
+        told, steps = self._told(key), self.chains[key]
+        if steps[0][0] != 0:
+            start = self._start(key[0], told["image"])
+            steps = [(0, start), *steps]
+            told["image"] = told["image"] or start.stem
+        told["image"] = told["image"] or self.place.root.name
+        rows = [(path, {**(_beside(path) if number else {}), **told, "step": number}) for number, path in steps]
+        # files beside single pictures may name the model; all of a chain must agree before it is taken for its editor
+        models = {str(row["model"]) for _, row in rows if row.get("model")}
+        editor = told.get("editor") or (models.pop() if len(models) == 1 else None)
+        for path, row in rows:
+            named = {"editor": editor, "model_id": row.pop("model", None)}
+            yield Record({**row, **named}, in_file(path), str(path))
+
+    def _start(self, folder: Path, image: str | None) -> Path:
+        """The unnumbered picture beside the chain or in the nearest folder above it, by the image's name if several."""
+        image = image or "source"
+        while True:
+            here = [path for path in self.unnumbered if path.parent == folder]
+            named = [path for path in here if path.stem.lower() == image.lower()]
+            if len(named) == 1 or len(here) == 1:
+                return (named or here)[0]
+            if here:
+                raise StudyError(
+                    f"{folder}: {len(here)} pictures could be the untouched one; name it {image}.png or step 0"
+                )
+            if folder == self.place.root:
+                raise StudyError(
+                    f"{folder}: no untouched picture of '{image}'; add {image}.png, or step 0 to the chain"
+                )
+            folder = folder.parent
+
+    def _told(self, key: tuple[Path, str]) -> Row:
+        """Image, variant, run, editor and session by the folders' names, from the outside to the inside."""
+        folder, prefix = key
+        parts = [*self.place.inside(folder).parts, *([prefix] if prefix else [])]
+        chats = [chat["word"].lower() for part in parts if (chat := _CHAT.search(part))]
+        session = None if not chats else "single" if chats[-1] in _SINGLE else "fresh"
+        names = [name for part in parts if (name := _CHAT.sub("", part))]
+        row: Row = {"run": 0, "session": session}
+        if len(names) > 1 and names[0] == MORE_MODELS:
+            row["editor"], names = names[1], names[2:]
+        run = _RUN.match(names[-1]) if names else None
+        if run is not None:
+            row["run"], names = int(run[1]), names[:-1]
+        # the innermost two are the image and what was asked of it; one alone is the image
+        image, variant = names[-2:] if len(names) > 1 else (names[0] if names else None, VARIANT)
+        row["image"], row["variant"] = image, variant + SESSIONS.get(session or "", "")
+        return row

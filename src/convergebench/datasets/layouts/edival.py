@@ -1,0 +1,163 @@
+"""EdiVal: three wishes per photograph in a CSV with lists in Python's own form, and folders of what models made.
+
+`input_images_resize_512.zip` (or the folder of that name) has `0_input_raw.jpg`; `baseline_generations/MODEL/multipass`
+has `0_input_raw_turn_1.png`, each made from the one before.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
+from convergebench.datasets.layouts import Place
+from convergebench.datasets.pictures import in_file, in_zip, is_image
+from convergebench.datasets.rows import literal, read_rows, require
+from convergebench.errors import StudyError
+from convergebench.types import Operation
+
+LOOKS_FOR = "a CSV with image_index, turns, instructions, and MODEL/multipass/0_input_raw_turn_1.png"
+LICENCE = "CC-BY-SA-4.0"
+VARIANT = "edival"
+
+_COLUMNS = ("image_index", "turns", "task_type", "instructions")
+_TURN = re.compile(r"^(\d+)_input_raw_turn_(\d+)$")
+_INPUT = re.compile(r"^(\d+)_input_raw$")
+_OPERATIONS: dict[str, Operation] = {"subject_add": "add", "subject_remove": "remove"}
+
+
+class _Wishes(NamedTuple):
+    words: list[str]
+    operations: list[Operation]
+
+
+def recognise(place: Place) -> str | None:
+    """The table of wishes."""
+    tables = _tables(place)
+    return f"{place.inside(tables[0])} with image_index, turns and instructions" if tables else None
+
+
+def read(place: Place, beside: Beside) -> Found:
+    """One chain per photograph and model that made something of it, pass by pass."""
+    wishes = {index: one for path in _tables(place) for index, one in _read_wishes(path).items()}
+    models = _generations([place, *([Place(beside.images)] if beside.images else [])])
+    if not models:
+        raise StudyError(
+            f"{place.path} has wishes but no pictures made from them; put baseline_generations/MODEL/multipass below "
+            "it, or name its folder with --images"
+        )
+    inputs = _inputs([place, *([Place(beside.images)] if beside.images else [])])
+    chains: list[RecordedChain] = []
+    faults: list[str] = []
+    notes: list[str] = []
+    for model, turns in models.items():
+        strange = sorted(set(turns) - set(wishes))
+        faults += [f"EdiVal {index}, {model}: pictures without words in the table" for index in strange]
+        idle = len(set(wishes) - set(turns))
+        if idle:
+            notes.append(f"{model} made nothing of {idle} of the {len(wishes)} photographs with wishes")
+        for index in sorted(set(turns) & set(wishes)):
+            try:
+                chains.append(_chain(model, index, wishes[index], turns[index], inputs))
+            except StudyError as error:
+                faults.append(str(error))
+    return Found(tuple(chains), tuple(faults), tuple(notes))
+
+
+def _tables(place: Place) -> list[Path]:
+    return place.with_columns("image_index", "turns", "instructions", suffix=".csv")
+
+
+def _read_wishes(path: Path) -> dict[int, _Wishes]:
+    """The longest row of each photograph; the table has one for every number of turns."""
+    found: dict[int, _Wishes] = {}
+    for line, row in enumerate(read_rows(path), start=2):
+        require(row, _COLUMNS, what=str(path))
+        what = f"{path}, line {line}"
+        words = [one.strip('"') for one in literal(row["instructions"], what=f"{what}: instructions")]
+        tasks = literal(row["task_type"], what=f"{what}: task_type")
+        try:
+            index, turns = int(row["image_index"]), int(row["turns"])
+        except ValueError as error:
+            raise StudyError(f"{what}: image_index and turns are whole numbers ({error})") from error
+        if not len(words) == len(tasks) == turns:
+            raise StudyError(f"{what}: {turns} turns, but {len(words)} instructions and {len(tasks)} task types")
+        if index not in found or len(words) > len(found[index].words):
+            found[index] = _Wishes(words, [_OPERATIONS.get(task, "change") for task in tasks])
+    return found
+
+
+def _generations(places: list[Place]) -> dict[str, dict[int, dict[int, Path]]]:
+    """Model → photograph → turn → file, of the folders called `multipass`."""
+    found: dict[str, dict[int, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
+    for place in places:
+        for path in place.files:
+            turn = _TURN.match(path.stem)
+            if turn and is_image(path) and path.parent.name == "multipass":
+                found[path.parent.parent.name][int(turn[1])][int(turn[2])] = path
+    return found
+
+
+def _inputs(places: list[Place]) -> Mapping[int, Picture]:
+    """The photographs, from the archive or its folder; a model's own copy of them is the last resort."""
+    copies: dict[int, Picture] = {}
+    found: dict[int, Picture] = {}
+    for place in places:
+        for path in place.files:
+            if path.suffix == ".zip" and "input_images" in path.name:
+                for name in _members(path):
+                    photograph = _INPUT.match(Path(name).stem)
+                    if photograph:
+                        found[int(photograph[1])] = in_zip(path, name)
+            photograph = _INPUT.match(path.stem)
+            if photograph and is_image(path):
+                home = copies if path.parent.name in ("multipass", "singlepass") else found
+                home.setdefault(int(photograph[1]), in_file(path))
+    return {**copies, **found}
+
+
+def _members(archive: Path) -> list[str]:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return opened.namelist()
+    except (OSError, zipfile.BadZipFile) as error:
+        raise StudyError(f"cannot read {archive}: {error}") from error
+
+
+def _chain(
+    model: str, index: int, wishes: _Wishes, turns: Mapping[int, Path], inputs: Mapping[int, Picture]
+) -> RecordedChain:
+    if index not in inputs:
+        raise StudyError(
+            f"EdiVal {index}: no photograph {index}_input_raw; put input_images_resize_512.zip into the folder or name "
+            "its folder with --images"
+        )
+    numbers = sorted(turns)
+    if numbers != list(range(1, len(numbers) + 1)):
+        have = ", ".join(map(str, numbers))
+        raise StudyError(f"EdiVal {index}, {model}: turns {have} are there; a chain needs 1, 2, 3 without a gap")
+    if len(numbers) > len(wishes.words):
+        raise StudyError(f"EdiVal {index}, {model}: {len(numbers)} pictures for {len(wishes.words)} wishes")
+    name = f"edival-{index}"
+    steps = [
+        RecordedStep(in_file(turns[number]), wishes.words[number - 1], wishes.operations[number - 1])
+        for number in numbers
+    ]
+    return RecordedChain(
+        id=chain_id(name, VARIANT, 0),
+        editor=model,
+        variant=VARIANT,
+        run=0,
+        source=RecordedSource(name, inputs[index], origin=f"EdiVal {index}"),
+        steps=tuple(steps),
+        origin="EdiVal",
+        licence=LICENCE,
+        family="session",
+        compared="around",
+        own_words=True,
+        unanswered=tuple(wishes.words[len(numbers) :]),
+    )

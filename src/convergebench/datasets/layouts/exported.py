@@ -1,0 +1,107 @@
+"""What `cbench export` writes, in any of its forms: folders of pictures, Parquet, WebDataset, a Hub repository."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from convergebench.datasets.chains import Beside, Found
+from convergebench.datasets.layouts import Place
+from convergebench.datasets.layouts._records import Record, gather
+from convergebench.datasets.pictures import in_folder, in_part, in_table
+from convergebench.datasets.rows import Row, columns_of, read_rows
+from convergebench.errors import StudyError
+
+LOOKS_FOR = "tables or tar files of `cbench export` (chain_id, variant, step_index, with file_name or an image beside)"
+ORIGIN = "convergebench export"
+
+_MARKS = frozenset({"chain_id", "variant", "step_index"})
+_PATCHES = "patch_index"
+
+
+def recognise(place: Place) -> str | None:
+    """Its columns, inside tables or inside tar files."""
+    tables = _tables(place)
+    if tables:
+        return f"{place.inside(tables[0])} with chain_id, variant and step_index"
+    archives = _archives(place)
+    return f"{place.inside(archives[0])} with records and pictures" if archives else None
+
+
+def read(place: Place, beside: Beside) -> Found:
+    """Every chain, whatever form it was written in; patches are parts of pictures and are left aside."""
+    records = [record for path in _tables(place) for record in _read_table(path, beside.images or path.parent)]
+    records += [record for path in _archives(place) for record in _read_archive(path)]
+    return gather(records, origin=ORIGIN)
+
+
+def _tables(place: Place) -> list[Path]:
+    """Tables of steps; where the same one lies there as JSON lines and as a sheet, the lines, which have types."""
+    found = [path for path, columns in place.tables.items() if columns >= _MARKS and _PATCHES not in columns]
+    return [path for path in found if path.suffix != ".csv" or path.with_suffix(".jsonl") not in found]
+
+
+def _read_table(path: Path, root: Path) -> Iterator[Record]:
+    columns = columns_of(path)
+    inside = "image" in columns and path.suffix == ".parquet"
+    wanted = [column for column in columns if column != "image"] if inside else None
+    for number, row in enumerate(read_rows(path, wanted)):
+        where = f"{path}, row {number}" if path.suffix == ".parquet" else f"{path}, line {number + 1}"
+        if inside:
+            yield Record(row, in_table(path, "image", number), where)
+        elif "file_name" in row:
+            name = str(row["file_name"])
+            picture = in_folder(root, name)
+            yield Record(row, picture, where, "" if picture else f"no file {root / name}; get the whole set")
+        else:  # the steps that gave no picture
+            yield Record(row, None, where)
+
+
+def _archives(place: Place) -> list[Path]:
+    return [path for path in place.files if path.suffix == ".tar" and _is_ours(path)]
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for member in archive:
+                if member.name.endswith(".json"):
+                    row = _row(archive, member)
+                    return row.keys() >= _MARKS and _PATCHES not in row
+    except (OSError, tarfile.TarError, StudyError):
+        pass
+    return False
+
+
+def _read_archive(path: Path) -> Iterator[Record]:
+    try:
+        with tarfile.open(path, "r:") as archive:
+            members = [member for member in archive if member.isfile()]
+            pictures = {_key(member): member for member in members if not member.name.endswith(".json")}
+            for member in members:
+                if not member.name.endswith(".json"):
+                    continue
+                where = f"{path}: {member.name}"
+                beside = pictures.get(_key(member))
+                picture = in_part(path, beside.name, beside.offset_data, beside.size) if beside else None
+                fault = "" if picture else "no picture beside it; get the shard again"
+                yield Record(_row(archive, member), picture, where, fault)
+    except (OSError, tarfile.TarError) as error:
+        raise StudyError(f"cannot read {path}: {error}; get the shard again") from error
+
+
+def _key(member: tarfile.TarInfo) -> str:
+    return str(PurePosixPath(member.name).with_suffix(""))
+
+
+def _row(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Row:
+    stream = archive.extractfile(member)
+    try:
+        content = json.loads(stream.read() if stream is not None else b"")
+    except ValueError as error:
+        raise StudyError(f"{member.name} is not valid JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise StudyError(f"{member.name} should be an object")
+    return content

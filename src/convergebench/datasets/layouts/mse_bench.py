@@ -1,0 +1,162 @@
+"""MSE-Bench: five wishes per photograph, and what models made of them.
+
+The benchmark has `image, index, context[5]`; the results have `turn_0_image, turn_1_image, …`, one split per model in
+the order of the benchmark. `turn_0_image` is what the first wish gave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
+from convergebench.datasets.layouts import Place
+from convergebench.datasets.pictures import in_table
+from convergebench.datasets.rows import literal, read_rows, require
+from convergebench.errors import StudyError
+
+LOOKS_FOR = (
+    "Parquet files of MSE-Bench (image, index, context) and of MSE-Bench-results (turn_0_image, turn_1_image, …)"
+)
+VARIANT = "mse-bench"
+
+_SPLIT = re.compile(r"^(?P<name>.+?)-\d{5}-of-\d{5}$")
+_TURN = re.compile(r"^turn_(\d+)_image$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    index: str
+    words: list[str]
+    image: Picture
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """One row of a model's split: its pictures by turn, None where the model gave none."""
+
+    index: str | None
+    turns: list[Picture | None]
+
+
+def recognise(place: Place) -> str | None:
+    """The columns of the benchmark or of its results."""
+    results = _results(place)
+    if results:
+        return f"{len(results)} Parquet files with turn_0_image"
+    return "a Parquet file with image, index and context" if _benchmark(place) else None
+
+
+def read(place: Place, beside: Beside) -> Found:
+    """One chain per photograph and model."""
+    tables = _benchmark(place) or (_benchmark(Place(beside.images)) if beside.images else [])
+    if not tables:
+        raise StudyError(
+            f"{place.path} has results but not the benchmark they answer (columns image, index, context); put it "
+            "below the same folder, or name its folder with --images"
+        )
+    wishes = [one for path in tables for one in _read_wishes(path)]
+    results = _results(place)
+    if not results:
+        raise StudyError(f"{place.path} has wishes but no pictures made from them; put MSE-Bench-results beside it")
+    splits: dict[str, list[_Answers]] = defaultdict(list)
+    for path in results:
+        split = _SPLIT.match(path.stem)
+        splits[split["name"] if split else path.stem].extend(_read_answers(path))
+    chains: list[RecordedChain] = []
+    faults: list[str] = []
+    for model, answers in splits.items():
+        for wish, answer in _paired(model, wishes, answers):
+            try:
+                chains.append(_chain(model, wish, answer))
+            except StudyError as error:
+                faults.append(str(error))
+    return Found(tuple(chains), tuple(faults))
+
+
+def _benchmark(place: Place) -> list[Path]:
+    return place.with_columns("image", "index", "context", suffix=".parquet")
+
+
+def _results(place: Place) -> list[Path]:
+    return place.with_columns("turn_0_image", suffix=".parquet")
+
+
+def _read_wishes(path: Path) -> Iterator[_Wishes]:
+    for number, row in enumerate(read_rows(path, ("index", "context"))):
+        require(row, ("index", "context"), what=str(path))
+        words = literal(row["context"], what=f"{path}, row {number}: context")
+        yield _Wishes(str(row["index"]), words, in_table(path, "image", number))
+
+
+def _read_answers(path: Path) -> Iterator[_Answers]:
+    schema = pl.read_parquet_schema(path)
+    turns = sorted(int(found[1]) for found in map(_TURN.match, schema) if found)
+    if turns != list(range(len(turns))):
+        raise StudyError(
+            f"{path} has the turns {', '.join(map(str, turns))}; columns turn_0_image, turn_1_image … needed"
+        )
+    # whether a picture is there, without reading it
+    there = [_present(f"turn_{turn}_image", schema[f"turn_{turn}_image"]) for turn in turns]
+    index = [pl.col("index").cast(pl.String)] if "index" in schema else []
+    for number, row in enumerate(pl.scan_parquet(path).select(*there, *index).collect().to_dicts()):
+        pictures = [
+            in_table(path, f"turn_{turn}_image", number) if row[f"turn_{turn}_image"] else None for turn in turns
+        ]
+        yield _Answers(row.get("index"), pictures)
+
+
+def _present(column: str, kind: pl.DataType) -> pl.Expr:
+    cell = pl.col(column)
+    if isinstance(kind, pl.Struct):
+        cell = cell.struct.field("bytes")
+    return cell.is_not_null().alias(column)
+
+
+def _paired(model: str, wishes: Sequence[_Wishes], answers: Sequence[_Answers]) -> list[tuple[_Wishes, _Answers]]:
+    """By index where the results have one, else row by row."""
+    by_index = {wish.index: wish for wish in wishes}
+    if all(answer.index is not None for answer in answers):
+        strange = [answer.index for answer in answers if answer.index not in by_index]
+        if strange:
+            raise StudyError(f"MSE-Bench, {model}: the benchmark has no index {strange[0]}")
+        return [(by_index[str(answer.index)], answer) for answer in answers]
+    if len(wishes) != len(answers):
+        raise StudyError(
+            f"MSE-Bench, {model}: {len(answers)} rows of results for {len(wishes)} of the benchmark, and no index to "
+            "tell which belong together; get all files of the split"
+        )
+    return list(zip(wishes, answers, strict=True))
+
+
+def _chain(model: str, wish: _Wishes, answer: _Answers) -> RecordedChain:
+    name = f"mse-bench-{wish.index}"
+    made = [picture for picture in answer.turns if picture is not None]
+    if any(picture is None for picture in answer.turns[: len(made)]):
+        gap = answer.turns.index(None)
+        raise StudyError(
+            f"MSE-Bench {wish.index}, {model}: no picture of turn {gap}, but later ones; get the split again"
+        )
+    if not made:
+        raise StudyError(f"MSE-Bench {wish.index}, {model}: no picture of any turn")
+    if len(made) > len(wish.words):
+        raise StudyError(f"MSE-Bench {wish.index}, {model}: {len(made)} pictures for {len(wish.words)} wishes")
+    steps = [RecordedStep(picture, words) for picture, words in zip(made, wish.words, strict=False)]
+    return RecordedChain(
+        id=chain_id(name, VARIANT, 0),
+        editor=model,
+        variant=VARIANT,
+        run=0,
+        source=RecordedSource(name, wish.image, origin=f"MSE-Bench {wish.index}"),
+        steps=tuple(steps),
+        origin="MSE-Bench",
+        family="session",
+        compared="around",
+        own_words=True,
+        unanswered=tuple(wish.words[len(made) :]),
+    )

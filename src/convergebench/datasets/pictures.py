@@ -1,0 +1,111 @@
+"""Where the bytes of a set's images are: in files, in tables, in archives. Each is read when it is wanted."""
+
+from __future__ import annotations
+
+import threading
+import zipfile
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from convergebench.datasets.chains import Picture
+from convergebench.errors import StudyError
+from convergebench.images.folder import SUFFIXES
+
+BLOCK_BYTES = 64 << 20
+"""Rows of a table are read together, about so many bytes of them: one row costs as much as its neighbours."""
+BLOCKS = 8
+"""So many are kept."""
+
+_READING = threading.Lock()
+
+
+def is_image(path: Path) -> bool:
+    """Whether the name is that of an image file; hidden ones are not looked at."""
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
+
+def in_file(path: Path) -> Picture:
+    """A file by itself."""
+    return Picture(str(path), partial(_read_file, path))
+
+
+def in_folder(root: Path, name: str) -> Picture | None:
+    """The file that a set names relative to its folder, None if it is not there; a name may not lead out of it."""
+    relative = PurePosixPath(name)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise StudyError(f"'{name}' leads out of {root}; a set may only name files below its own folder")
+    path = root.joinpath(*relative.parts)
+    return in_file(path) if path.is_file() else None
+
+
+def in_zip(archive: Path, name: str) -> Picture:
+    """A member of a ZIP archive."""
+    return Picture(f"{archive}: {name}", partial(_read_zip, archive, name))
+
+
+def in_part(archive: Path, name: str, offset: int, size: int) -> Picture:
+    """So many bytes of an uncompressed archive, such as a member of a tar file."""
+    return Picture(f"{archive}: {name}", partial(_read_part, archive, offset, size))
+
+
+def in_table(path: Path, column: str, row: int) -> Picture:
+    """An image inside a Parquet table: bare bytes, or a struct of `bytes` and `path` as the Hub has it."""
+    return Picture(f"{path}, row {row}, {column}", partial(_read_cell, path, column, row))
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _read_zip(archive: Path, name: str) -> bytes:
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return opened.read(name)
+    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError) as error:
+        raise StudyError(f"cannot read {name} out of {archive}: {error}") from error
+
+
+def _read_part(archive: Path, offset: int, size: int) -> bytes:
+    try:
+        with archive.open("rb") as stream:
+            stream.seek(offset)
+            return stream.read(size)
+    except OSError as error:
+        raise StudyError(f"cannot read {archive}: {error.strerror or error}") from error
+
+
+def _read_cell(path: Path, column: str, row: int) -> bytes:
+    with _READING:  # neighbours asked for by several threads are read once
+        stamp = path.stat().st_mtime_ns
+        rows = _rows_at_once(path, stamp)
+        value = _block(path, stamp, column, row // rows, rows)[row % rows]
+    if isinstance(value, Mapping):
+        name = value.get("path")
+        value = value.get("bytes")
+        if value is None and isinstance(name, str) and name:
+            beside = in_folder(path.parent, name)
+            value = beside.read() if beside is not None else None
+    if not isinstance(value, bytes):
+        raise StudyError(f"{path}, row {row}: {column} holds no image")
+    return value
+
+
+@lru_cache(maxsize=1024)
+def _rows_at_once(path: Path, stamp: int) -> int:
+    rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    return max(1, min(rows, BLOCK_BYTES * rows // max(1, path.stat().st_size)))
+
+
+@lru_cache(maxsize=BLOCKS)
+def _block(path: Path, stamp: int, column: str, number: int, rows: int) -> list[Any]:
+    try:
+        return pl.scan_parquet(path).select(column).slice(number * rows, rows).collect().get_column(column).to_list()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise StudyError(f"cannot read {path}: {' '.join(str(error).split())}") from error

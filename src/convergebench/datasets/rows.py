@@ -1,0 +1,119 @@
+"""Tables beside images: CSV, JSON lines, JSON and Parquet, each as plain rows; every fault is one line."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from convergebench.errors import StudyError
+
+Row = dict[str, Any]
+
+csv.field_size_limit(1 << 24)  # lists of wishes and summaries of thoughts are long
+
+
+def columns_of(path: Path) -> frozenset[str]:
+    """The columns of a Parquet or CSV table, or the keys of the first JSON line; nothing if it cannot be told."""
+    try:
+        if path.suffix == ".parquet":
+            return frozenset(pl.read_parquet_schema(path))
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            if path.suffix == ".csv":
+                return frozenset(next(csv.reader(stream), []))
+            first = json.loads(stream.readline() or "null")
+    except (OSError, ValueError, csv.Error, pl.exceptions.PolarsError):
+        return frozenset()
+    return frozenset(first) if isinstance(first, dict) else frozenset()
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
+    """All rows of a CSV, JSON-lines, JSON (a list of objects) or Parquet file; of Parquet only these columns."""
+    try:
+        if path.suffix == ".parquet":
+            return _parquet(path, columns)
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path} is not UTF-8 text; save it as such") from error
+    if path.suffix == ".csv":
+        return _csv(path, text)
+    return _lines(path, text) if path.suffix in (".jsonl", ".ndjson") else _objects(path, read_json(path))
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file as it stands."""
+    try:
+        return json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise StudyError(f"{path} is not valid JSON ({error}); get the file again") from error
+
+
+def literal(value: Any, *, what: str) -> list[str]:
+    """A list of texts: as a list, or as one written out in JSON or in Python's own form."""
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+            raise StudyError(f"{what} is not a list: {value[:60]!r}") from error
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise StudyError(f"{what} is not a list of texts: {str(value)[:60]!r}")
+    return [" ".join(one.split()) for one in value]
+
+
+def require(row: Row, columns: Sequence[str], *, what: str) -> None:
+    """Say which column is not there."""
+    missing = [column for column in columns if column not in row]
+    if missing:
+        raise StudyError(f"{what} has no column '{missing[0]}' (needed: {', '.join(columns)})")
+
+
+def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
+    try:
+        table = pl.scan_parquet(path)
+        there = table.collect_schema().names()
+        chosen = there if columns is None else [column for column in columns if column in there]
+        return table.select(chosen).collect().to_dicts()
+    except pl.exceptions.PolarsError as error:
+        raise StudyError(f"{path} is not a readable Parquet file ({' '.join(str(error).split())[:120]})") from error
+
+
+def _csv(path: Path, text: str) -> list[Row]:
+    try:
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        raise StudyError(f"{path} is not valid CSV ({error})") from error
+    for number, row in enumerate(rows, start=2):
+        if None in row or None in row.values():
+            raise StudyError(f"{path}, line {number}: other columns than the header has; repair the line")
+    return [dict(row) for row in rows]
+
+
+def _lines(path: Path, text: str) -> list[Row]:
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):  # other line breaks may stand inside a text
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise StudyError(f"{path}, line {number}: not valid JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise StudyError(f"{path}, line {number}: should be an object, not {type(row).__name__}")
+        rows.append(row)
+    return rows
+
+
+def _objects(path: Path, content: Any) -> list[Row]:
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise StudyError(f"{path} should be a list of objects")
+    return content

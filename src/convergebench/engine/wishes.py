@@ -1,0 +1,63 @@
+"""What words ask for, as far as it can be checked: people's wishes in sets that do not say it themselves.
+
+Told apart are only: copies, mirrorings and turns of the whole picture, colour taken out or put in, noise taken out,
+something added, something removed. Everything else is a change. A wish that asks for one thing and to leave the rest
+"unchanged" is no wish for a copy, and one to "flip a burger" none to mirror the picture.
+"""
+
+from __future__ import annotations
+
+import re
+
+from convergebench.editors.simulated.instruction import GEOMETRY, understand
+from convergebench.types import Operation
+
+_WHOLE = r"(?:(?:this|the|that|whole|entire|provided|input|given|original|same|exact|my) )*"
+_PICTURE = rf"{_WHOLE}(?:image|picture|photo\w*|scene|it)\b(?! (?:in|on|of|into) )"
+_TURNED = re.compile(
+    rf"\b(?:flip|mirror|mirror image of|reflect|rotate|turn|spin) {_PICTURE}"
+    # names of edits rather than sentences
+    r"|^(?:(?:flip|mirror|rotate|rotation|horizontal|vertical|left|right|clockwise|counter|anti|by|to|the|90|180|270|degrees)"
+    r"(?:ly)? ?)+$"
+)
+_COPY = re.compile(
+    rf"\b(?:replica|duplicate|copy|reproduction) of {_PICTURE}|\b(?:replicate|reproduce|duplicate|copy) {_PICTURE}"
+    rf"|\b(?:return|give|output|keep|leave)(?: me)?(?: back)? {_PICTURE}.*\b(?:unchanged|as it is|back|same)\b"
+)
+_NOISE = re.compile(r"\bdenois|\b(?:remov|reduc|clean)\w*\b.{0,40}\b(?:noise|grain|artefacts|artifacts)\b")
+_COLOUR = re.compile(r"\bcolou?ri[sz]e\b")
+_GREY = re.compile(
+    rf"\bdesaturate {_PICTURE}"
+    rf"|\b(?:make|turn|convert|change|render) {_WHOLE}(?:image|picture|photo\w*|scene|it) .*"
+    r"\b(?:black and white|gr[ae]y ?scale|monochrome)\b"
+)
+_REMOVE = re.compile(r"^(?:now |then |also )?(?:remove|delete|erase|get rid of|take (?:away|out|off)|eliminate)\b")
+_ADD = re.compile(r"^(?:now |then |also )?(?:add|insert|put|place|include|draw)\b|\badd (?:an?|one|some|more) \w+")
+_OPENING = re.compile(r"^(?:please |kindly |could you |can you |let's |i want you to |i would like (?:you )?to )+")
+
+
+def operation_of(words: str) -> Operation:
+    """The checkable part of a wish in plain English, `change` if it is none of those that are told apart."""
+    plain = _plain(words)
+    turned = understand(words.replace("_", " ")).action if _TURNED.search(plain) else None
+    if turned in GEOMETRY:
+        return turned
+    for pattern, operation in _IN_ORDER:
+        if pattern.search(plain):
+            return "denoise" if operation == "replicate" and _NOISE.search(plain) else operation
+    return "change"
+
+
+_IN_ORDER: tuple[tuple[re.Pattern[str], Operation], ...] = (
+    (_COLOUR, "colourise"),
+    (_GREY, "monochrome"),
+    (_COPY, "replicate"),
+    (_NOISE, "denoise"),
+    (_REMOVE, "remove"),
+    (_ADD, "add"),
+)
+
+
+def _plain(words: str) -> str:
+    text = re.sub(r"[-_]", " ", words.lower()).replace("’", "'").replace("°", " degrees ")
+    return _OPENING.sub("", " ".join(re.sub(r"[.,;:!?()\"“”]", " ", text).split()))

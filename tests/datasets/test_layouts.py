@@ -1,0 +1,109 @@
+"""A place is read as the layout it has, or one line says what was looked for and what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convergebench.datasets.layouts import LAYOUTS, Place, load_layout, read_chains
+from convergebench.datasets.pictures import in_folder
+from convergebench.datasets.rows import literal, read_rows
+from convergebench.errors import StudyError
+from tests.datasets import sets
+
+BUILDERS: dict[str, Callable[[Path], Path]] = {
+    "magicbrush": sets.magicbrush,
+    "mse-bench": sets.mse_bench,
+    "edival": sets.edival,
+    "pico": sets.pico,
+    "banana100": sets.copies,
+}
+
+
+def round_trip(folder: Path) -> Path:
+    for name in ("I0_source", "I1_forward", "I1_backward"):
+        sets.save(folder / "scene_01_ball" / f"{name}.png", sets.png(sets.scene()))
+    return folder
+
+
+@pytest.mark.parametrize("name", [*BUILDERS, "roundtrip"])
+def test_every_set_is_known_by_its_own_layout_and_by_no_stricter_one(name: str, tmp_path: Path) -> None:
+    place = BUILDERS.get(name, round_trip)(tmp_path)
+    read, why, found = read_chains(place)
+    assert read == name
+    assert why
+    assert "\n" not in why
+    assert found.chains
+    assert not found.faults
+
+
+def test_wrong_layout_is_one_line_with_what_was_looked_for_and_what_to_type(tmp_path: Path) -> None:
+    sets.pico(tmp_path)
+    with pytest.raises(StudyError, match=r"not laid out as edival: looked for a CSV .* looks like --as pico") as error:
+        read_chains(tmp_path, "edival")
+    assert "\n" not in str(error.value)
+
+
+def test_folder_without_chains_says_what_every_layout_looks_for(tmp_path: Path) -> None:
+    sets.save(tmp_path / "portrait.png", sets.png(sets.scene()))
+    with pytest.raises(StudyError, match="no recorded chain") as error:
+        read_chains(tmp_path)
+    assert "\n" not in str(error.value)
+    for name in LAYOUTS:
+        assert load_layout(name).LOOKS_FOR in str(error.value)
+
+
+def test_unknown_layout_and_absent_place_are_one_line_each(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="did you mean 'magicbrush'"):
+        read_chains(tmp_path, "magic-brush")
+    with pytest.raises(StudyError, match="no folder or file"):
+        read_chains(tmp_path / "nowhere")
+
+
+def test_hidden_files_are_not_looked_at(tmp_path: Path) -> None:
+    sets.magicbrush(tmp_path / "set" / ".cache")
+    assert Place(tmp_path / "set").files == []
+
+
+def test_a_set_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
+    sets.save(tmp_path / "secret.png", sets.png(sets.scene()))
+    (tmp_path / "set").mkdir()
+    for name in ("../secret.png", str(tmp_path / "secret.png")):
+        with pytest.raises(StudyError, match="leads out of"):
+            in_folder(tmp_path / "set", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "x,y\n1\n", "line 2: other columns"),
+        ("a.csv", 'x,y\n"1,2', "not valid CSV"),
+        ("a.jsonl", '{"x": 1}\n{"x": \n', "line 2: not valid JSON"),
+        ("a.jsonl", "[1]\n", "line 1: should be an object"),
+        ("a.json", '{"x": 1}', "should be a list of objects"),
+        ("a.json", "{", "not valid JSON"),
+        ("a.parquet", "no parquet", "not a readable Parquet file"),
+    ],
+)
+def test_broken_table_is_one_line(name: str, text: str, message: str, tmp_path: Path) -> None:
+    path = sets.save(tmp_path / name, text.encode())
+    with pytest.raises(StudyError, match=message) as error:
+        read_rows(path)
+    assert "\n" not in str(error.value)
+
+
+def test_line_breaks_inside_texts_do_not_end_a_row(tmp_path: Path) -> None:
+    lines = sets.save(tmp_path / "a.jsonl", '{"x": "one\u2028two"}\n'.encode())
+    sheet = sets.save(tmp_path / "a.csv", b'x,y\n"one\ntwo",3\n')
+    assert read_rows(lines) == [{"x": "one\u2028two"}]
+    assert read_rows(sheet) == [{"x": "one\ntwo", "y": "3"}]
+
+
+def test_lists_are_read_in_both_forms_and_nothing_else_is_run() -> None:
+    assert literal("['a', \"b's\"]", what="x") == ["a", "b's"]
+    assert literal(["a  b"], what="x") == ["a b"]
+    for text in ("__import__('os').getcwd()", "['a', 1]", "a, b"):
+        with pytest.raises(StudyError, match="not a list"):
+            literal(text, what="instructions")

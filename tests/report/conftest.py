@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from convergebench.report.input import ReportInput
+from tests.report.chromium import start
+from tests.report.copies import make_copies
 from tests.report.synthetic import make_run
 
 
@@ -22,3 +26,23 @@ def report(given: ReportInput) -> Path:
     from convergebench.report.html import write_report
 
     return write_report(given, given.run / "report").parent
+
+
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
+    """A replicate run: two simulated editors, three images, five variants, six steps; one chain refused."""
+    return make_copies(tmp_path_factory.mktemp("copies"))
+
+
+@pytest.fixture(scope="session")
+def copied(copies: ReportInput) -> Path:
+    """The folder of that run's report."""
+    from convergebench.report.html import write_report
+
+    return write_report(copies, copies.run / "report").parent
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Chromium, where it is installed."""
+    yield from start(tmp_path_factory.mktemp("profile"))

@@ -4,51 +4,18 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convergebench.report.chains import chain_key
+from tests.report.chromium import errors, until
 from tests.report.synthetic import make_run
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1"
-)
 NOISE = chain_key("sim-noise", "scene-2×night")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("chromium and chromedriver are not installed (apt-get install chromium chromium-driver)")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--window-size=1280,900"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    yield found
-    found.quit()
-
-
-def until(ask: Callable[[], Any], seconds: float = 8.0) -> Any:
-    """The first true answer."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        answer = ask()
-        if answer:
-            return answer
-        time.sleep(0.05)
-    raise AssertionError("the page did not get there in time")
 
 
 def open_viewer(browser: Any, report: Path, address: str) -> None:
@@ -85,10 +52,6 @@ def pane_pixels(browser: Any) -> Any:
     x, y, w, h = (round(value) for value in box)
     top, left = max(0, y) + 10, max(0, x) + 10
     return pixels(browser)[top : min(890, y + h) - 60, left : min(1270, x + w) - 10]
-
-
-def errors(browser: Any) -> list[str]:
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])

@@ -78,7 +78,7 @@ def _sentences(
     sentences: list[str | None] = []
     if level and found:
         rows = held.common if held.ranked else np.ones(data.chains.height, dtype=np.bool_)
-        sentences.append(words.half_life_sentence(found, settings.confidence))
+        sentences.append(words.half_life_sentence(found, settings.confidence, given.unit))
         mine = rows & data.of(found[0].editor)
         better = data.facts[level.metric].better
         sources = int(np.unique(data.source[mine]).size)
@@ -93,7 +93,7 @@ def _sentences(
         words.shortened_sentence(data, held),
         words.left_out_sentence(data.chains),
         words.settling_sentence(result.verdicts, [*order[:1], *order[-1:]]),
-        words.hardest_sentence(result.auc, settings),
+        words.hardest_sentence(result.auc, settings, given.unit),
         words.simulated_sentence(data.editors, given.simulated),
         words.copying_sentence(data.editors, given.uninstructed),
     ]

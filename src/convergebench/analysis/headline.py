@@ -1,7 +1,8 @@
 """The findings as plain sentences, each with its number and its uncertainty.
 
-"until round trip 6" is the half-life itself: the first round after which the median image is past the level. "never"
-is said only when no case passed it; a median that was not reached although some did is "still keeps most".
+"until round trip 6" (or step 6, where nothing is undone) is the half-life itself: the first round after which the
+median image is past the level. "never" is said only when no case passed it; a median that was not reached although
+some did is "still keeps most".
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from convergebench.analysis.halflife import Level, fit
 from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.survival import median, restricted_mean
 from convergebench.analysis.trajectories import Trajectories
+from convergebench.analysis.units import ROUND_TRIP, Unit
 
 NOTHING = "No chain has been measured yet."
 
@@ -45,22 +47,23 @@ def standings(data: Trajectories, held: Contest, level: Level, confidence: float
     return sorted(found, key=lambda one: (-(np.inf if one.median is None else one.median), one.events, -one.mean))
 
 
-def half_life_sentence(found: list[Standing], confidence: float) -> str:
+def half_life_sentence(found: list[Standing], confidence: float, unit: Unit = ROUND_TRIP) -> str:
     """Best and worst editor in one sentence; with one editor, or when all are equal, just that."""
     best, worst = found[0], found[-1]
     if len(found) == 1:
-        return f"{_alone(best, confidence)}."
+        return f"{_alone(best, confidence, unit)}."
     if best.median == worst.median:
-        return f"{_together(found)}."
+        return f"{_together(found, unit)}."
     if best.median is not None:
-        return f"{_until(best, confidence)}; {worst.editor} only until round trip {_number(worst, confidence)}."
+        only = f"{worst.editor} only until {unit.one} {_number(worst, confidence)}"
+        return f"{_until(best, confidence, unit)}; {only}."
     never = [one for one in found if one.median is None and one.events == 0]
     if never:
         verb = "never loses" if len(never) == 1 else "never lose"
         tail = f"{listed([one.editor for one in never])} {verb} it within {never[0].followed}"
     else:
         tail = f"{best.editor} still keeps most images so after {best.followed}"
-    return f"{_until(worst, confidence)}; {tail}."
+    return f"{_until(worst, confidence, unit)}; {tail}."
 
 
 def meaning(level: Level, facts_better: str, *, cases: int, sources: int) -> str:
@@ -108,8 +111,8 @@ def settling_sentence(verdicts: pl.DataFrame, editors: list[str]) -> str | None:
     return f"{'; '.join(parts)}." if parts else None
 
 
-def hardest_sentence(auc: pl.DataFrame, settings: AnalysisSettings) -> str | None:
-    """The editor and pair that lose most by the headline metric, when there are several pairs."""
+def hardest_sentence(auc: pl.DataFrame, settings: AnalysisSettings, unit: Unit = ROUND_TRIP) -> str | None:
+    """The editor and pair (or variant) that lose most by the headline metric, when there are several pairs."""
     pairs = auc.filter((pl.col("metric") == settings.headline) & pl.col("group").str.starts_with("pair:"))
     rows = pairs.drop_nulls("auc").sort("auc", "editor", "group").to_dicts()
     if not rows or len({row["group"] for row in rows}) < 2 or rows[0]["auc"] == rows[-1]["auc"]:
@@ -118,7 +121,8 @@ def hardest_sentence(auc: pl.DataFrame, settings: AnalysisSettings) -> str | Non
     ends = interval(row["low"], row["high"], settings.confidence, digits=2)
     pair = row["group"].removeprefix("pair:")
     return (
-        f"Most is lost by {row['editor']} on the pair {pair}: area {row['auc']:.2f} of 1 under {row['metric']}{ends}."
+        f"Most is lost by {row['editor']} on the {unit.way} {pair}: "
+        f"area {row['auc']:.2f} of 1 under {row['metric']}{ends}."
     )
 
 
@@ -190,25 +194,25 @@ def interval(low: float | None, high: float | None, confidence: float, digits: i
     return f" ({100 * confidence:.3g}%: {low:.{digits}f}–{high:.{digits}f})"
 
 
-def _alone(one: Standing, confidence: float) -> str:
+def _alone(one: Standing, confidence: float, unit: Unit) -> str:
     if one.median is not None:
-        return _until(one, confidence)
+        return _until(one, confidence, unit)
     share = "an image" if one.events == 0 else "most images"
-    return f"{one.editor} keeps {share} recognisable for all of {counted(one.followed, 'round trip')}"
+    return f"{one.editor} keeps {share} recognisable for all of {unit.counted(one.followed)}"
 
 
-def _together(found: list[Standing]) -> str:
+def _together(found: list[Standing], unit: Unit) -> str:
     both = "both" if len(found) == 2 else "all"
     who = f"{listed([one.editor for one in found])} {both}"
     first = found[0]
     if first.median is not None:
-        return f"{who} keep an image recognisable until round trip {first.median}"
+        return f"{who} keep an image recognisable until {unit.one} {first.median}"
     share = "an image" if all(one.events == 0 for one in found) else "most images"
-    return f"{who} keep {share} recognisable for {counted(min(one.followed for one in found), 'round trip')}"
+    return f"{who} keep {share} recognisable for {unit.counted(min(one.followed for one in found))}"
 
 
-def _until(one: Standing, confidence: float) -> str:
-    return f"{one.editor} keeps an image recognisable until round trip {_number(one, confidence)}"
+def _until(one: Standing, confidence: float, unit: Unit) -> str:
+    return f"{one.editor} keeps an image recognisable until {unit.one} {_number(one, confidence)}"
 
 
 def _number(one: Standing, confidence: float) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import polars as pl
 
+from convergebench.analysis.units import ROUND_TRIP, Unit
 from convergebench.metrics.base import MetricFacts
 
 ANALYSIS_VERSION = 1
@@ -56,6 +57,8 @@ class AnalysisSettings:
     """Up to this many sources all 2^K swaps are enumerated and p is exact."""
     points: tuple[int, ...] = POINTS
     """Rounds whose numbers are printed in tables; curves have every round."""
+    onset: str = ""
+    """Metric whose curve shows the onset of decay; empty: the headline one, against step 1 where that was measured."""
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
     """Editors that stand for codec-only, resize-only and autoencoder-only floors, where they were run."""
 
@@ -81,6 +84,8 @@ class AnalysisInput:
     """Editors whose answer is fixed by the seed and does not vary between replicates."""
     uninstructed: frozenset[str] = frozenset()
     """Editors that do the same whatever the words say."""
+    unit: Unit = ROUND_TRIP
+    """What its rounds are called in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from convergebench.analysis import ANALYSIS_VERSION, AnalysisInput, AnalysisSettings, analyse
+from convergebench.analysis.decay import analyse_decay, comparable, with_step_1
+from convergebench.analysis.units import unit_of
+from convergebench.failures import load_detector
+from convergebench.failures.base import DetectorFacts
 from convergebench.ids import content_hash
 from convergebench.metrics import load_metric
+from convergebench.registry import names
 from convergebench.report.input import ReportInput
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, read_manifest
@@ -20,16 +28,25 @@ def assemble(run: Path) -> ReportInput:
     manifest = read_manifest(run / "manifest.json")
     align = manifest.spec.get("measure", {}).get("align", "strict")
     measurements, chains, steps = frames.measurements(align), frames.chains(), frames.steps()
+    labels = frames.labels()
     frames.close()
     # a rubric of the user's own is found by its path and has another name
     facts = {one.name: one for one in (load_metric(name).facts for name in manifest.metrics)}
+    facts = with_step_1(facts, set(measurements["metric"].unique()))
     marks = {
         mark: frozenset(name for name, editor in manifest.editors.items() if editor.get(mark))
         for mark in ("simulated", "deterministic")
     }
     copies = frozenset(name for name, editor in manifest.editors.items() if editor.get("instructed") is False)
-    given = AnalysisInput(measurements, chains, facts, **marks, uninstructed=copies)
-    analysis = analyse(given, analysis_settings(manifest.spec))
+    unit = unit_of(manifest.study)
+    given = AnalysisInput(measurements, chains, facts, **marks, uninstructed=copies, unit=unit)
+    settings = analysis_settings(manifest.spec)
+    ranked = comparable(manifest.pairs, chains)
+    own = measurements.join(ranked.select("editor", "case"), on=["editor", "case"], how="semi")
+    analysis = analyse(replace(given, measurements=own, chains=ranked), settings)
+    decay = None
+    if unit.one == "step" or labels.height:
+        decay = analyse_decay(given, labels, manifest.pairs, _modes(labels), settings)
     return ReportInput(
         analysis=analysis,
         measurements=measurements,
@@ -40,7 +57,14 @@ def assemble(run: Path) -> ReportInput:
         facts=facts,
         simulated=marks["simulated"],
         uninstructed=copies,
+        replicate=decay,
     )
+
+
+def _modes(labels: pl.DataFrame) -> dict[str, DetectorFacts]:
+    """What is known of the failures that were looked for; a person may name one that no rule knows."""
+    known = set(names("failures"))
+    return {mode: load_detector(mode).facts for mode in labels["mode"].unique().sort() if mode in known}
 
 
 def analysis_settings(spec: Mapping[str, Any]) -> AnalysisSettings:

@@ -18,9 +18,11 @@ import polars as pl
 from convergebench.reasoning import sections
 from convergebench.report.files import write_whole
 from convergebench.report.input import ReportInput, Row
-from convergebench.report.wording import better
+from convergebench.report.wording import better, facts_of
 
-LISTED = "key editor case kind pair category replicate verdict status rounds planned auc last half_life first final"
+LISTED = (
+    "key editor case kind pair category replicate verdict status rounds planned auc last half_life first final source"
+)
 """Columns of the chain list, in order; `first` and `final` are thumbnails."""
 
 Key = tuple[str, str]
@@ -138,13 +140,15 @@ def _metrics(given: ReportInput, measured: Sequence[Row]) -> list[Row]:
         {
             "name": name,
             "better": better(name, given.facts),
-            "unit": given.facts[name].unit if name in given.facts else "",
-            "summary": given.facts[name].summary if name in given.facts else "",
+            "unit": known.unit if known else "",
+            "summary": known.summary if known else "",
+            "kind": known.kind if known else "",
             "self": _untouched(given, name),
             "values": values[name],
             "missing": missing[name],
         }
         for name in metric_order(given, list(values))
+        for known in [facts_of(name, given.facts)]
     ]
 
 

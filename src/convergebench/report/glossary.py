@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from convergebench.analysis.result import AnalysisSettings
+from convergebench.analysis.units import Unit
 
 TERMS: tuple[tuple[str, str, str], ...] = (
-    ("round-trip", "round trip", "An edit and then its undoing. A perfect editor would give the source back."),
-    ("case", "case", "One source image with one pair of instructions, and one repeat of it. All editors get the same."),
+    ("case", "case", "One source image with one {way}, and one repeat of it. All editors get the same."),
     (
         "chain",
         "chain",
@@ -15,40 +15,40 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     (
         "retention",
         "retention",
-        "How much of the source is left after n round trips; 1 at n = 0. For a similarity it is the value, for a "
+        "How much of the source is left after n {many}; 1 at n = 0. For a similarity it is the value, for a "
         "dissimilarity one minus the value.",
     ),
     (
         "score",
         "convergence score C",
-        "100 · √(Q · S). 100 means that nothing was lost in any round. It ranks; it passes and fails nobody.",
+        "100 · √(Q · S). 100 means that nothing was lost in any {head}. It ranks; it passes and fails nobody.",
     ),
     ("q-part", "Q", "The quality part of the score: the mean area under the retention curves of the quality metrics."),
     ("s-part", "S", "The semantic part of the score: the area under the retention curve of the semantic metric."),
     (
         "auc",
         "area under the curve (AUC)",
-        "Mean height of the retention curve from n = 0 to the last round, by trapezoids. A chain that ended early "
+        "Mean height of the retention curve from n = 0 to the last {head}, by trapezoids. A chain that ended early "
         "counts as far as it was seen.",
     ),
     (
         "half-life",
         "half-life",
-        "The round at which half of the chains have passed a level of loss (Kaplan–Meier median). “> N” means that "
-        "after N rounds fewer than half had passed it.",
+        "The {head} at which half of the chains have passed a level of loss (Kaplan–Meier median). “> N” means that "
+        "after N {heads} fewer than half had passed it.",
     ),
     (
         "restricted-mean",
         "restricted mean",
-        "Mean number of rounds before the level is passed, counted no further than the last round; it exists even when "
-        "the half-life is not reached.",
+        "Mean number of {heads} before the level is passed, counted no further than the last {head}; it exists even "
+        "when the half-life is not reached.",
     ),
     (
         "censored",
         "censored",
         "Watched only this long: the chain was above the level when its observation ended. It is kept, not dropped.",
     ),
-    ("at-risk", "at risk", "Chains still under observation and not yet past the level at that round."),
+    ("at-risk", "at risk", "Chains still under observation and not yet past the level at that {head}."),
     ("usable", "usable", "Neither past the level of loss nor refused, failed or stopped."),
     (
         "verdict",
@@ -60,8 +60,8 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     (
         "contraction",
         "contraction factor q",
-        "By what factor the distance between neighbouring rounds changes from round to round. Below 1 the chain has a "
-        "limit.",
+        "By what factor the distance between neighbouring {heads} changes from one to the next. Below 1 the chain has "
+        "a limit.",
     ),
     (
         "bounds",
@@ -131,8 +131,66 @@ TERMS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def glossary(settings: AnalysisSettings) -> list[tuple[str, str, str]]:
-    """(anchor, term, meaning), with this run's constants at the end."""
+UNITS = {
+    "round trip": "An edit and then its undoing. A perfect editor would give the source back.",
+    "step": "One edit. Each starts from the image that the step before gave, unless the variant says otherwise.",
+    "round": "One turn of what the study asks for.",
+}
+
+REPLICATE: tuple[tuple[str, str, str], ...] = (
+    (
+        "variant",
+        "variant",
+        "What is asked for at every step: a plain copy, a mirror image, one more apple; or the copy with another seed, "
+        "resolution or session. “-independent” starts every step from the source again.",
+    ),
+    (
+        "baseline",
+        "against its baseline",
+        "A variant minus the plain variant it differs from, on the same source images and at the same step.",
+    ),
+    (
+        "onset",
+        "onset",
+        "The first of three steps in a row outside the 99 % band of what one step changes anyway. “> N”: not within N "
+        "steps for half of the chains.",
+    ),
+    (
+        "level",
+        "level of a failure",
+        "Where it shows: in a part of a thing (sub-object), in a thing (object), in the whole image, or as noise over "
+        "all of it.",
+    ),
+    (
+        "confidence",
+        "confidence",
+        "How far beyond its threshold a rule is, from 0 to 1; not a probability. A person's label has none.",
+    ),
+    (
+        "said-by",
+        "who says so",
+        "A rule (code with a threshold), a judge (a model that was shown the picture) or a person. A person's word "
+        "counts before a judge's, a judge's before a rule's.",
+    ),
+    (
+        "wilson",
+        "share with its interval",
+        "Chains that show the failure, of those it could be told for, with Wilson's interval. Chains of one image are "
+        "not independent, so the interval is rather too narrow.",
+    ),
+    (
+        "noticed",
+        "noticed",
+        "The first step whose own summary of reasoning says that the input image is noisy, pixelated or has artefacts. "
+        "Runs that never say so are counted, not dropped.",
+    ),
+    ("delay", "delay", "First step at which the editor notices, minus the onset; Kaplan–Meier over runs and images."),
+)
+"""Terms of the replicate study."""
+
+
+def glossary(settings: AnalysisSettings, unit: Unit, *, replicate: bool = False) -> list[tuple[str, str, str]]:
+    """(anchor, term, meaning), in the run's own unit and with its constants at the end."""
     constants = (
         f"Half-life sentence: {settings.headline} at {settings.level}. Q: {', '.join(settings.quality) or 'none'}. "
         f"S: {settings.semantic or 'none'}. Distance of drift: {settings.distance}, floor {settings.floor:.5f}. "
@@ -140,4 +198,9 @@ def glossary(settings: AnalysisSettings) -> list[tuple[str, str, str]]:
         f"{settings.confidence:.0%} intervals. Longest period looked for: {settings.max_period}. "
         f"Half-life counts {'only lasting losses' if settings.sustained else 'the first passing'}."
     )
-    return [*TERMS, ("constants", "constants of this run", constants)]
+    said = {"way": "pair of instructions" if unit.way == "pair" else unit.way, "many": unit.many}
+    said |= {"head": unit.head, "heads": unit.heads}
+    terms = [("unit", unit.one, UNITS[unit.one]), *TERMS, *(REPLICATE if replicate else ())]
+    return [(a, term, text.format(**said)) for a, term, text in terms] + [
+        ("constants", "constants of this run", constants)
+    ]

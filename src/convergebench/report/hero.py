@@ -11,6 +11,10 @@ from convergebench.report.chains import viewer_link
 from convergebench.report.input import ReportInput, Row
 
 ROUNDS = (0, 1, 2, 5, 10, 20)
+STEPS = (*ROUNDS, 50, 100)
+"""Where nothing is undone chains are longer, and so is the strip."""
+PLAIN = "replicate"
+"""The variant that asks for nothing but a copy: the one to show first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,10 @@ def round_ends(steps: Sequence[Row], whole: int) -> dict[int, Row]:
     return {row["round"]: row for row in walked if row["image"] and row["round"] <= whole}
 
 
-def shown_rounds(last: int) -> list[int]:
+def shown_rounds(last: int, rounds: Sequence[int] = ROUNDS) -> list[int]:
     """0, 1, 2, 5, 10, 20 as far as they go; if the last is none of these it comes too."""
-    rounds = [n for n in ROUNDS if n <= last]
-    return rounds if rounds[-1] == last else [*rounds[: len(ROUNDS) - 1], last]
+    shown = [n for n in rounds if n <= last]
+    return shown if shown[-1] == last else [*shown[: len(rounds) - 1], last]
 
 
 def choose_hero(given: ReportInput) -> Hero | None:
@@ -75,7 +79,7 @@ def choose_hero(given: ReportInput) -> Hero | None:
         closing = round_ends(steps, chain["rounds"])
         frames = tuple(
             Frame(n, closing[n]["image"], values.get((editor, n)), viewer_link(editor, case, closing[n]["index"]))
-            for n in shown_rounds(chain["planned"])
+            for n in shown_rounds(chain["planned"], STEPS if given.unit.one == "step" else ROUNDS)
             if n in closing
         )
         name = alone if len(pair) == 1 else "ranked first" if place == 0 else "ranked last"
@@ -97,6 +101,8 @@ def _typical(given: ReportInput, editors: Sequence[str]) -> str | None:
     common = counted.filter(pl.col("n") >= len(editors))
     finished = common.filter(pl.col("finished") >= len(editors))
     cases = (finished if finished.height else common)["case"].to_list()
+    plain = mine.filter(pl.col("pair") == PLAIN, pl.col("case").is_in(cases))["case"].unique(maintain_order=True)
+    cases = plain.to_list() or cases
     if not cases:
         return None
     ends = (

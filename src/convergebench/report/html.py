@@ -12,13 +12,13 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from convergebench.report.chains import metric_order, script, viewer_link, write_chains
-from convergebench.report.files import write_whole
+from convergebench.report.chains import metric_order, viewer_link, write_chains
 from convergebench.report.glossary import glossary
 from convergebench.report.hero import Hero, choose_hero
-from convergebench.report.input import ReportInput, Row
-from convergebench.report.made import alignment, provenance, toml_text
+from convergebench.report.input import ReportInput
+from convergebench.report.made import alignment, made_line, provenance, toml_text
 from convergebench.report.missing import missing_meanings, missing_text
+from convergebench.report.pages import BESIDE, NOTHING, VIEWER, Desk, write_replicate_pages
 from convergebench.report.palette import DARK, INFERNO, LIGHT, css_variables
 from convergebench.report.sections.breakdown import adherence_section, breakdown_section, diagnostics_section
 from convergebench.report.sections.cases import cost_section, worst_section
@@ -51,33 +51,54 @@ def write_report(given: ReportInput, out: Path) -> Path:
     chains = write_chains(given, out, thumbs)
     hero = choose_hero(given)
     pictures = maker.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
-    templates = _environment()
-    context = _shared(given, page)
-    write_whole(out / "viewer.html", templates.get_template("viewer.html").render(**context, inferno=_channels()))
-    index = out / "index.html"
-    context |= _sections(page, thumbs, out)
-    for group, template in (("curves", "curve_panel.html"), ("survival", "survival_panel.html")):
-        context[group] = _panels(templates, template, context, out)
-    filled = templates.get_template("index.html").render(
-        **context, hero=hero, pictures=_shown(hero, pictures), chains=chains
+    desk = Desk(page, _environment(), _shared(given, page), out, maker)
+    desk.write("viewer.html", inferno=_channels())
+    context = _sections(page, thumbs, out)
+    context |= NOTHING if given.replicate is None else write_replicate_pages(desk, hero, thumbs)
+    for group, prefix, template in (
+        ("curves", "metric", "curve_panel.html"),
+        ("survival", "curve", "survival_panel.html"),
+    ):
+        context[group] = desk.panels(prefix, template, context[group])
+    desk.write(
+        "index.html", **context, hero=hero, pictures=_shown(hero, pictures), chains=chains, contents=_contents(context)
     )
-    write_whole(index, filled)
-    return index
+    return out / "index.html"
 
 
-def _panels(templates: Environment, template: str, context: Mapping[str, Any], out: Path) -> list[Row]:
-    """The first panel of a switch set into the page, the others in scripts that are loaded when they are chosen."""
-    group, prefix = ("curves", "metric") if template.startswith("curve") else ("survival", "curve")
-    folder = out / "panels"
-    folder.mkdir(exist_ok=True)
-    shown: list[Row] = []
-    for place, panel in enumerate(context[group], start=1):
-        html = templates.get_template(template).render(**context, panel=panel)
-        if place > 1:
-            name = f"{prefix}-{place}"
-            write_whole(folder / f"{name}.js", script("panel", name, html))
-        shown.append({"name": panel["name"], "html": Markup(html) if place == 1 else ""})
-    return shown
+CONTENTS = (
+    ("ranking", "Ranking"),
+    ("curves", "Curves"),
+    ("survival", "Survival"),
+    ("failures", "How it fails"),
+    ("onset", "When it breaks"),
+    ("variants", "Variants"),
+    ("trace", "Score and picture"),
+    ("settling", "Does it settle?"),
+    ("breakdown", "Breakdowns"),
+    ("adherence", "Adherence"),
+    ("diagnostics", "Diagnostics"),
+    ("worst", "Worst cases"),
+    ("chains", "Every chain"),
+    ("cost", "Cost and failures"),
+    ("made", "How it was made"),
+    ("terms", "Definitions"),
+)
+"""(anchor, words) of every section an index may have."""
+
+
+def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The sections this page has."""
+    always = not context["replicate"]
+    has = {
+        "failures": context["failures"],
+        "onset": context["noticing"],
+        "variants": context["variants"] or context["success"],
+        "trace": context["trace"],
+        "adherence": context["adherence"] or always,
+        "diagnostics": context["diagnostics"] or always,
+    }
+    return [(anchor, words) for anchor, words in CONTENTS if has.get(anchor, True)]
 
 
 def _environment() -> Environment:
@@ -128,6 +149,9 @@ def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
         "light": Markup(css_variables(LIGHT)),
         "dark": Markup(css_variables(DARK)),
         "metric": given.headline_metric,
+        "unit": given.unit,
+        "beside": BESIDE if given.replicate is not None else (VIEWER,),
+        "made_line": made_line(given.manifest, analysis_version=given.analysis.version),
         "align": alignment(given.manifest),
         "swatches": {editor: style.swatch for editor, style in page.style.items()},
         "palette": {editor: style.variable for editor, style in page.style.items()},
@@ -161,7 +185,7 @@ def _sections(page: Page, thumbs: Mapping[str, str], out: Path) -> dict[str, Any
         "meanings": missing_meanings(measured_not),
         "images": given.steps.height,
         "restricted": [name for name, facts in given.facts.items() if facts.noncommercial],
-        "terms": glossary(given.analysis.settings),
+        "terms": glossary(given.analysis.settings, given.unit, replicate=given.replicate is not None),
         "settings": given.analysis.settings,
         "spec": spec[:MOST_SPEC] + ("\n# … the rest is in manifest.json" if len(spec) > MOST_SPEC else ""),
         "files": _files(given, out),

@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.replicate import ReplicateAnalysis
 from convergebench.analysis.result import Analysis
+from convergebench.analysis.units import Unit, unit_of
 from convergebench.metrics.base import MetricFacts
 from convergebench.report.wording import middle
 
@@ -36,6 +38,13 @@ class ReportInput:
     simulated: frozenset[str]
     uninstructed: frozenset[str] = frozenset()
     """Editors that do the same whatever the words say."""
+    replicate: ReplicateAnalysis | None = None
+    """Onsets, failures, noticing and variants, where the run is of that study."""
+
+    @property
+    def unit(self) -> Unit:
+        """What the run counts: round trips or steps."""
+        return unit_of(str(self.manifest.get("study") or "roundtrip"))
 
     @property
     def marks(self) -> dict[str, list[tuple[str, str]]]:
@@ -74,13 +83,19 @@ class ReportInput:
         return sorted(rows, key=lambda row: (row["rank"] is None, row["rank"] or 0))
 
     @property
+    def onset_metric(self) -> str:
+        """The metric whose curves show where decay begins."""
+        known = self.replicate.onsets["metric"] if self.replicate is not None else None
+        return str(known[0]) if known is not None and known.len() else self.headline_metric
+
+    @property
     def headline_metric(self) -> str:
         """The metric of the half-life sentence."""
         return self.analysis.settings.headline
 
 
 def closing_steps(given: ReportInput) -> pl.DataFrame:
-    """editor, case, round, index of the step that ends each whole round trip; only there has everything been undone."""
+    """editor, case, round, index of the step that ends each whole round; only there has everything been undone."""
     whole = given.chains.select("editor", "case", pl.col("rounds").alias("whole"))
     done = given.steps.join(whole, on=["editor", "case"]).filter(
         pl.col("index") > 0, pl.col("round") <= pl.col("whole")

@@ -96,7 +96,7 @@ def ranking_latex(given: ReportInput) -> str:
     )
     caption = (
         f"Ranking by convergence score ({given.analysis.formula}). Half-life of {given.headline_metric} at "
-        f"{given.analysis.settings.level}, in round trips. n = {cases} cases, {out} left out, {gone} missing."
+        f"{given.analysis.settings.level}, in {given.unit.many}. n = {cases} cases, {out} left out, {gone} missing."
     )
     head = ["#", "editor", "C ↑", f"{given.analysis.settings.confidence:.0%}", "Q ↑", "S ↑", "half-life ↑", "verdict"]
     return _table("ranking", "rlrlrrrl", head, body, caption)
@@ -121,8 +121,8 @@ def half_life_latex(given: ReportInput) -> str:
     cases = max((row["n_cases"] for row in found), default=0)
     missing = max((row.get("n_missing") or 0 for row in found), default=0)
     caption = (
-        "Half-lives in round trips: Kaplan–Meier medians with intervals, > N where not reached, and restricted means. "
-        f"n = {cases} cases at most, {missing} missing."
+        f"Half-lives in {given.unit.many}: Kaplan–Meier medians with intervals, > N where not reached, and restricted "
+        f"means. n = {cases} cases at most, {missing} missing."
     )
     head = ["editor", "metric", "level", "median ↑", "interval", "mean ↑", "passed", "censored"]
     return _table("half_life", "lllrlrrr", head, body, caption)

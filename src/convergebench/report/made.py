@@ -84,6 +84,13 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
     return [(name, "not recorded" if value is None else str(value)) for name, value in rows]
 
 
+def made_line(manifest: Mapping[str, Any], *, analysis_version: int) -> str:
+    """How a page was made, in one line; the report itself says all of it."""
+    known = dict(provenance(manifest, analysis_version=analysis_version))
+    kept = ("command", "created", "seed", "alignment", "version of convergebench", "suite_hash", "pairs_hash")
+    return "; ".join(f"{name.replace('_', ' ')}: {known[name]}" for name in kept if name in known) + "."
+
+
 def _named(entries: object) -> list[Mapping[str, Any]]:
     listed = entries if isinstance(entries, Sequence) and not isinstance(entries, str) else []
     return [entry if isinstance(entry, Mapping) else {"name": entry} for entry in listed]

@@ -8,15 +8,18 @@ from convergebench.report.wording import count, grouped
 
 MEANINGS = {
     "all-edited": "the edit changed so much that nothing is left over to look at",
+    "already-grey": "the picture had no colour to take out",
     "cannot-tell": "the judge said that it cannot be told",
     "face-lost": "the source shows a face, this image none; that is worse than any distance and not in the mean",
     "featureless": "the image is too even to be measured",
     "no-answer": "nobody answered after all attempts",
     "no-face": "the source shows no face",
     "no-instruction": "the question needs the words of the edit, and nobody wrote them down",
+    "no-reasoning": "the editor gave no summary of what it thought",
     "no-reference": "there is no picture to compare with",
     "no-text": "the source shows no text",
     "no-words": "nobody wrote down what the picture should show before and after this edit",
+    "not-checkable": "no rule tells whether this was done",
     "not-finite": "the metric gave no finite number",
     "nothing-asked": "the step asks for no change",
     "nothing-to-undo": "the forward edit had changed nothing",

@@ -133,7 +133,7 @@ def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Fig
         ends.append((editor, mean[-1], style[editor]))
     axes.set_xlim(0, max(1, *(row["round"] for row in rows(given.analysis.curves, metric=metric, group="all"))))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("round trips")
+    axes.set_xlabel(given.unit.many)
     axes.set_ylabel(axis_title(metric, given.facts))
     _label_ends(axes, ends)
     endless = endless_names(rows(given.analysis.curves, metric=metric, group="all"))
@@ -165,16 +165,16 @@ def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: F
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("share still usable" if curve == "usable" else f"share not yet past {curve}")
     _label_ends(axes, ends)
-    _at_risk(axes, every, [end[0] for end in ends])
+    _at_risk(axes, every, [end[0] for end in ends], given.unit.many)
 
 
-def _at_risk(axes: Any, every: list[Row], editors: list[str]) -> None:
+def _at_risk(axes: Any, every: list[Row], editors: list[str], counted: str) -> None:
     """Under each tick, how many chains are at risk there; none is where a curve has come to its end."""
     axes.figure.set_size_inches(6.4, 4.0 + 0.155 * len(editors))
     right = axes.get_xlim()[1]
     marks = whole_ticks(int(right))
     axes.set_xticks(marks)
-    axes.set_xlabel("round trips (ticks: censored); below, chains at risk" + "\n" * (len(editors) + 1))
+    axes.set_xlabel(f"{counted} (ticks: censored); below, chains at risk" + "\n" * (len(editors) + 1))
     for place, editor in enumerate(editors):
         known = {row["round"]: row["at_risk"] or 0 for row in every if row["editor"] == editor}
         below = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 7.5}

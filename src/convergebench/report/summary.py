@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from convergebench.analysis.replicate import ReplicateAnalysis
 from convergebench.report.chains import plain
 from convergebench.report.input import ReportInput
 from convergebench.report.made import alignment
@@ -40,9 +41,16 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
             "n_missing": int(measured["value"].null_count()) if measured.height else 0,
             **overall,
             **grouped,
+            **({"replicate": _replicate(given.replicate)} if given.replicate else {}),
         }
     )
     return found
+
+
+def _replicate(found: ReplicateAnalysis) -> dict[str, list[dict[str, Any]]]:
+    """Its summaries; the rows of single chains are in the tables."""
+    kept = ("onset_summary", "failures", "agreement", "noticing_summary", "variants", "success")
+    return {name: getattr(found, name).to_dicts() for name in kept}
 
 
 def _all(table: list[dict[str, Any]]) -> list[dict[str, Any]]:

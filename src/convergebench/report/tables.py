@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from convergebench.analysis.replicate import ReplicateAnalysis
 from convergebench.analysis.result import Analysis
 from convergebench.reasoning import rounds, sections
 from convergebench.report.files import make_whole
@@ -32,7 +33,8 @@ MEASUREMENT_COLUMNS = (
 def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
     """Write `measurements`, `chains`, `steps` and every frame of the analysis, each as .csv and .parquet.
 
-    A missing value is an empty cell beside its status; infinities stay infinite.
+    A replicate run has frames of its own besides. A missing value is an empty cell beside its status; infinities stay
+    infinite.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     extra = [name for name in given.measurements.columns if name not in MEASUREMENT_COLUMNS]
@@ -42,6 +44,7 @@ def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
         "steps": given.steps,
         "reasoning": reasoning_table(given.steps),
         **analysis_frames(given.analysis),
+        **(analysis_frames(given.replicate) if given.replicate else {}),
     }
     written = []
     for name, frame in frames.items():
@@ -72,7 +75,7 @@ def reasoning_table(steps: pl.DataFrame) -> pl.DataFrame | None:
     return pl.DataFrame(rows, schema=REASONING, orient="row") if rows else None
 
 
-def analysis_frames(analysis: Analysis) -> dict[str, pl.DataFrame]:
+def analysis_frames(analysis: Analysis | ReplicateAnalysis) -> dict[str, pl.DataFrame]:
     """The analysis' frames by name."""
     values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
     return {name: value for name, value in values.items() if isinstance(value, pl.DataFrame)}

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from convergebench.report.breaks import breaks
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.missing import missing_text
 from convergebench.report.palette import styles
@@ -50,6 +51,8 @@ def print_ranking(given: ReportInput, console: Console) -> None:
     else:
         console.print()
         console.print(_table(given, plain))
+    for line in _copies(given, plain):
+        console.print(line, highlight=False)
     for note in _notes(given):
         console.print(_plain(note, plain), style="dim", markup=False, highlight=False)
 
@@ -86,6 +89,22 @@ def _table(given: ReportInput, plain: bool) -> Table:
         )
         table.add_row(*cells)
     return table
+
+
+def _copies(given: ReportInput, plain: bool) -> list[str | Table]:
+    """For a replicate run: per editor the onset, the notice and the commonest failures; nothing for any other."""
+    found = breaks(given)
+    if found is None or not found.lines:
+        return []
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    heads = ("editor", "onset", *(("noticed", "delay") if found.asked else ()), "most frequent failures")
+    for name in heads:
+        table.add_column(name, no_wrap=name != heads[-1], overflow="fold")
+    for line in found.lines:
+        name = escape(_plain(middle(line.editor, 20), plain)) + _marks(given, line.editor)
+        heard = (line.noticed, line.delay) if found.asked else ()
+        table.add_row(name, *(escape(_plain(cell, plain)) for cell in (line.onset, *heard, line.failures)))
+    return ["", table, escape(_plain(found.note, plain))]
 
 
 def _marks(given: ReportInput, editor: str) -> str:
@@ -128,7 +147,7 @@ def _notes(given: ReportInput) -> list[str]:
     if any(row["editor"] in given.uninstructed for row in ranked):
         notes.append("+ ignores words: copies, whatever it is told; a floor, not a rival.")
     if any(str(row["half_life"] or "").startswith(">") for row in ranked):
-        notes.append("> N: censored, the level was not reached in N round trips.")
+        notes.append(f"> N: censored, the level was not reached in N {given.unit.many}.")
     missing = missing_text(given.measurements)
     if missing:
         notes.append(f"{missing}.")

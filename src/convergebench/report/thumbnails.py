@@ -16,7 +16,7 @@ from convergebench.report.files import write_whole
 
 LONG_SIDE = 192
 HERO_SIDE = 360
-_QUALITY = [cv2.IMWRITE_WEBP_QUALITY, 84]
+_QUALITY, _FAITHFUL = 84, 97
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,27 @@ class Thumbnails:
     run: Path
     out: Path
 
-    def make(self, images: Iterable[str | None], *, square: int | None = None) -> dict[str, str]:
+    def make(
+        self, images: Iterable[str | None], *, square: int | None = None, crop: int | None = None
+    ) -> dict[str, str]:
         """Image → thumbnail, both relative; an image that cannot be read has no entry.
 
-        With `square` the middle of the image is cut to that many pixels each way, for strips of one size.
+        With `square` the middle of the image is cut to that many pixels each way, for strips of one size. A `crop` has
+        that long side and keeps its grain: it is there to show damage, and a codec would smooth it away.
         """
         wanted = list(dict.fromkeys(image for image in images if image))
         with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-            made = pool.map(lambda image: self._one(image, square), wanted)
+            made = pool.map(lambda image: self._one(image, square, crop), wanted)
             return {image: name for image, name in zip(wanted, made, strict=True) if name}
 
-    def _one(self, image: str, square: int | None) -> str | None:
-        key = blake2b(f"{image}:{square or LONG_SIDE}".encode(), digest_size=12).hexdigest()
+    def _one(self, image: str, square: int | None, crop: int | None) -> str | None:
+        size = f"crop {crop}" if crop else str(square or LONG_SIDE)
+        key = blake2b(f"{image}:{size}".encode(), digest_size=12).hexdigest()
         name = f"thumbs/{key[:2]}/{key[2:]}.webp"
         path = self.out / name
         if path.exists():
             return name
-        data = shrink(self.run / image, square)
+        data = shrink(self.run / image, square, crop)
         if data is None:
             return None
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,8 +54,8 @@ class Thumbnails:
         return name
 
 
-def shrink(path: Path, square: int | None = None) -> bytes | None:
-    """A WebP copy with long side 192 (or a square from the middle); None if the file is no image."""
+def shrink(path: Path, square: int | None = None, crop: int | None = None) -> bytes | None:
+    """A WebP copy with long side 192 (a square from the middle, a faithful crop); None if the file is no image."""
     if not path.is_file():
         return None
     pixels = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR) if path.stat().st_size else None
@@ -62,7 +66,8 @@ def shrink(path: Path, square: int | None = None) -> bytes | None:
         side = min(height, width)
         top, left = (height - side) // 2, (width - side) // 2
         pixels, height, width = pixels[top : top + side, left : left + side], side, side
-    scale = min(1.0, (square or LONG_SIDE) / max(height, width))
+    scale = min(1.0, (square or crop or LONG_SIDE) / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     small = pixels if scale == 1.0 else cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    return cv2.imencode(".webp", small, _QUALITY)[1].tobytes()
+    quality = [cv2.IMWRITE_WEBP_QUALITY, _FAITHFUL if crop else _QUALITY]
+    return cv2.imencode(".webp", small, quality)[1].tobytes()

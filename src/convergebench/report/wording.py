@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from convergebench.metrics.base import MetricFacts
@@ -90,18 +91,29 @@ def middle(text: str, room: int) -> str:
     return f"{text[: max(1, room - tail - 1)]}…{text[-tail:]}"
 
 
+AGAINST_FIRST = "-first"
+"""What the name of a metric ends with where the reference is step 1 instead of the source."""
+
+
+def facts_of(metric: str, facts: Mapping[str, MetricFacts]) -> MetricFacts | None:
+    """What is known of a metric; `ssim-first` and `rmse-lag2` are ssim and rmse with another reference."""
+    return facts.get(metric) or facts.get(re.sub(r"-(first|replicate|lag\d+)$", "", metric))
+
+
 def better(metric: str, facts: Mapping[str, MetricFacts]) -> str:
     """`↑`, `↓` or nothing: which way is better."""
-    known = facts.get(metric)
+    known = facts_of(metric, facts)
     return {"higher": "↑", "lower": "↓", "neither": ""}[known.better] if known else ""
 
 
 def axis_title(metric: str, facts: Mapping[str, MetricFacts]) -> str:
     """`psnr, dB (↑ better)`: the metric as it is typed, its unit and which way is better."""
-    known = facts.get(metric)
+    known = facts_of(metric, facts)
     unit = f", {known.unit}" if known and known.unit else ""
     arrow = better(metric, facts)
-    return f"{metric}{unit}" + (f" ({arrow} better)" if arrow else "")
+    first = metric.endswith(AGAINST_FIRST) and metric not in facts
+    name = f"{metric.removesuffix(AGAINST_FIRST)} against step 1" if first else metric
+    return f"{name}{unit}" + (f" ({arrow} better)" if arrow else "")
 
 
 def group_name(group: str) -> tuple[str, str]:

@@ -35,7 +35,9 @@ class Staircase:
     stairs: tuple[Stair, ...]
 
 
-def draw_survival(cases: Sequence[Staircase], width: int, *, title: str, label: str, rounds: int = 1) -> Markup:
+def draw_survival(
+    cases: Sequence[Staircase], width: int, *, title: str, label: str, rounds: int = 1, x_title: str = "round trips"
+) -> Markup:
     """Share of chains still above the level after n rounds; a tick marks chains that were only watched that long.
 
     The axis reaches to `rounds`, also when every chain has passed the level before.
@@ -56,7 +58,7 @@ def draw_survival(cases: Sequence[Staircase], width: int, *, title: str, label: 
     parts = [
         text(title, 0, 14, class_="axis-title"),
         *vertical_axis(y, [0, 0.25, 0.5, 0.75, 1], left, width - right),
-        *horizontal_axis(x, marks, bottom, "round trips"),
+        *horizontal_axis(x, marks, bottom, x_title),
         *drawn,
         end_labels(ends, x=width - right + 22, low=top, high=bottom - 4, room=11 if narrow else 24),
         _at_risk(cases, x, marks, bottom + 62, narrow),

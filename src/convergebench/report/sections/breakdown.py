@@ -92,7 +92,7 @@ def _panels(page: Page) -> list[Row]:
     for group in groups[:MOST_PANELS]:
         kind, name = group_name(group)
         panel = Panel(name, f"{metric} by {kind}", lines[group], limits)
-        found.append({"kind": kind, "name": name, "chart": draw_panel(panel, last=last)})
+        found.append({"kind": kind, "name": name, "chart": draw_panel(panel, last=last, x_title=page.given.unit.many)})
     return found
 
 
@@ -173,7 +173,7 @@ def _kept(row: Row | None) -> Row:
 
 
 def diagnostics_section(page: Page) -> list[Row]:
-    """One small chart per diagnostic, at the end of each round trip.
+    """One small chart per diagnostic, at the end of each round.
 
     Steps in between do other things (a picture lies on its side, an object is there): a line through both kinds zigzags
     and says nothing about wear.
@@ -194,7 +194,7 @@ def diagnostics_section(page: Page) -> list[Row]:
                 "name": axis_title(metric, page.given.facts),
                 "summary": known.summary if known else "",
                 "missing": page.missing(metric, ends["step"].to_list()),
-                "chart": draw_panel(panel),
+                "chart": draw_panel(panel, x_title=page.given.unit.many),
             }
         )
     return found

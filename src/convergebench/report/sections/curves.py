@@ -47,8 +47,9 @@ def curves_section(page: Page) -> list[Row]:
         chart = CurveChart(
             series_of(page, part),
             axis_title(metric, page.given.facts),
-            _label(metric, part),
+            _label(page, metric, part),
             *_levels(page, metric),
+            x_title=page.given.unit.many,
             endless=endless_names(part.to_dicts()),
         )
         drawn = both(lambda width, chart=chart: draw_curves(chart, width))  # type: ignore[misc]
@@ -69,10 +70,10 @@ def _caption(page: Page, metric: str, part: pl.DataFrame) -> Row:
     }
 
 
-def _label(metric: str, part: pl.DataFrame) -> str:
+def _label(page: Page, metric: str, part: pl.DataFrame) -> str:
     last = part.drop_nulls("mean").sort("round").group_by("editor", maintain_order=True).last()
     said = "; ".join(f"{row['editor']} {number(row['mean'])} after {row['round']}" for row in last.to_dicts()[:12])
-    return f"Mean {metric} after each round trip, with 95 % bands. {said}"
+    return f"Mean {metric} after each {page.given.unit.one}, with 95 % bands. {said}"
 
 
 def _levels(page: Page, metric: str) -> tuple[list[tuple[str, float]], list[float]]:
@@ -104,7 +105,7 @@ def _table(page: Page, part: pl.DataFrame, *, alone: bool) -> dict[str, Any]:
 
 def _number_cell(row: Row | None, digits: int) -> Row:
     if row is None or row["mean"] is None:
-        why = "no chain reached this round" if row is None else f"{row['n_missing']} values missing"
+        why = "no chain came this far" if row is None else f"{row['n_missing']} values missing"
         return {"text": "–", "says": why}
     says = f"{interval(row['low'], row['high'], digits)}, {row['n_cases']} cases, {row['n_missing']} missing"
     return {"text": number(row["mean"], digits), "says": says}
@@ -140,7 +141,8 @@ def _survival(page: Page, every: pl.DataFrame, curve: str) -> Row:
     title = f"share of chains {what}"
     last = int(page.given.chains["rounds"].max() or 1)  # type: ignore[arg-type]
     said = "; ".join(f"{c.name} {number(c.stairs[-1].survival, 2)} at {c.stairs[-1].round}" for c in cases)
-    chart = both(lambda width: draw_survival(cases, width, title=title, label=f"{title}. {said}", rounds=last))
+    label, many = f"{title}. {said}", page.given.unit.many
+    chart = both(lambda width: draw_survival(cases, width, title=title, label=label, rounds=last, x_title=many))
     return {"name": curve, "chart": chart, "lives": _lives(page, curve)}
 
 

@@ -51,7 +51,7 @@ function picture(path) {
 function drawRows() {
   const rows = shown(), pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
   state.page = Math.min(state.page, pages - 1);
-  const head = CB.make("tr", {}, ...["source", "last", "editor", "case", "kind", "category", "verdict", "AUC ↑", "last", "rounds", "status"]
+  const head = CB.make("tr", {}, ...["source", "last", "editor", "case", "kind", "category", "verdict", "AUC ↑", "last", CB.unit.heads, "status"]
     .map((name, place) => CB.make("th", { className: place >= 7 && place <= 9 ? "num" : "" }, name)));
   const lines = rows.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE).map(row => {
     const link = "viewer.html#c=" + row.key;

@@ -4,6 +4,7 @@ const COUNTED = ["px", "colours"]; // units whose whole values need no decimals
 const $ = id => document.getElementById(id);
 const view = { key: null, step: 0, mode: "side by side", against: "source", zoom: null, x: 0, y: 0, gain: 4, wipe: 0.5, swapped: false, timer: null };
 let chain = null, other = null;
+const STEPS = CB.unit.one === "step"; // nothing is undone, so a step is all there is to count
 
 // --- where we are: everything that matters is in the address, so a link shows what was seen ---
 function readAddress() {
@@ -39,7 +40,7 @@ function reference() {
 const closes = step => step.round <= chain.rounds && !chain.steps.some(s => s.round === step.round && s.index > step.index);
 function called(of, step) {
   if (!step) return of.editor + ": no such step";
-  const where = step.index === 0 ? "source" : `step ${step.index}, round ${step.round}, ${step.leg}`;
+  const where = step.index === 0 ? "source" : STEPS ? `step ${step.index}` : `step ${step.index}, round ${step.round}, ${step.leg}`;
   return (of === chain ? "" : of.editor + ": ") + where;
 }
 
@@ -212,12 +213,12 @@ function drawFacts() {
   const badges = [[chain.kind], [chain.category], ["verdict: " + (chain.verdict ?? "unknown")]];
   if (chain.q !== null && chain.q !== undefined) badges.push(["q = " + CB.number(chain.q)]);
   for (const word of CB.marks[chain.editor] || []) badges.push([word, 1]);
-  if (chain.status !== "finished") badges.push([`${chain.status} after ${chain.rounds} of ${chain.planned} rounds${chain.detail ? ": " + chain.detail : ""}`, 1]);
+  if (chain.status !== "finished") badges.push([`${chain.status} after ${chain.rounds} of ${chain.planned} ${CB.unit.heads}${chain.detail ? ": " + chain.detail : ""}`, 1]);
   if (chain.rounds < chain.planned) badges.push(["censored"]);
   $("badges").replaceChildren(...badges.map(([words, loud]) => CB.make("li", {}, CB.make("span", { className: "badge" + (loud ? " loud" : "") }, words ?? "–"))));
   $("step").textContent = here.index === 0 ? "Source" : `Step ${here.index} of ${chain.steps.at(-1).index}`;
   $("instruction").textContent = here.instruction || "";
-  const facts = { round: here.round, leg: here.leg, size: here.width ? `${here.width} × ${here.height}` : "–", time: here.index ? CB.number(here.seconds, 2) + " s" : "–", price: here.index ? CB.number(here.dollars, 4) + " $" : "–", attempts: here.attempts ?? "–", ...(here.model ? { model: here.model } : {}), ...(here.used ? { used: here.used } : {}), status: here.status + (here.detail ? ": " + here.detail : "") };
+  const facts = { ...(STEPS ? {} : { round: here.round, leg: here.leg }), size: here.width ? `${here.width} × ${here.height}` : "–", time: here.index ? CB.number(here.seconds, 2) + " s" : "–", price: here.index ? CB.number(here.dollars, 4) + " $" : "–", attempts: here.attempts ?? "–", ...(here.model ? { model: here.model } : {}), ...(here.used ? { used: here.used } : {}), status: here.status + (here.detail ? ": " + here.detail : "") };
   $("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [CB.make("dt", {}, name), CB.make("dd", {}, String(value))]));
   $("thoughts").replaceChildren(...(here.thoughts || []).map(([title, text]) => CB.make("section", {}, ...(title ? [CB.make("h4", {}, title)] : []), CB.make("p", {}, text))));
   $("thoughts").parentNode.hidden = !(here.thoughts || []).length;
@@ -238,7 +239,7 @@ function drawFilm() {
   $("film").replaceChildren(...chain.steps.map(step => {
     const button = CB.make("button", { className: step.leg, title: step.instruction || "source" },
       step.thumb ? CB.make("img", { src: step.thumb, loading: "lazy", alt: "" }) : CB.make("span", { className: "none" }),
-      step.index === 0 ? "source" : closes(step) ? `${step.index} · n=${step.round}` : String(step.index));
+      step.index === 0 ? "source" : closes(step) && !STEPS ? `${step.index} · n=${step.round}` : String(step.index));
     button.addEventListener("click", () => go(step.index));
     return CB.make("li", {}, button);
   }));
@@ -251,8 +252,8 @@ function drawControls() {
     return button;
   }));
   const rivals = CB.listed.filter(row => row.case === chain.case && row.editor !== chain.editor);
-  const choices = [["source", "the source"], ["previous step", "the previous step"], ["previous round", "the previous round"],
-    ...rivals.map(row => ["editor:" + row.key, row.editor + ", same step"]), ...chain.steps.map(step => ["step " + step.index, "step " + step.index])];
+  const choices = [["source", "the source"], ["previous step", "the previous step"], ...(STEPS ? [["step 1", "step 1"]] : [["previous round", "the previous round"]]),
+    ...rivals.map(row => ["editor:" + row.key, row.editor + ", same step"]), ...chain.steps.filter(step => !STEPS || step.index !== 1).map(step => ["step " + step.index, "step " + step.index])];
   $("against").replaceChildren(...choices.map(([value, words]) => CB.make("option", { value }, words)));
   if (!choices.some(([value]) => value === view.against)) view.against = "source";
   $("against").value = view.against;
@@ -312,7 +313,7 @@ function jump(rounds) {
 const KEYS = {
   ArrowRight: () => go(view.step + 1), ArrowLeft: () => go(view.step - 1), ArrowUp: () => jump(1), ArrowDown: () => jump(-1),
   Home: () => go(0), End: () => go(chain.steps.at(-1).index), n: () => neighbour(1), p: () => neighbour(-1),
-  r: () => cycle(["source", "previous step", "previous round"]),
+  r: () => cycle(["source", "previous step", STEPS ? "step 1" : "previous round"]),
   e: () => cycle([...document.querySelectorAll("#against option")].map(o => o.value).filter(v => v.startsWith("editor:"))),
   "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), 0: () => { view.zoom = 1; place(); writeAddress(); },
   f: () => { view.zoom = null; view.x = view.y = 0; place(); writeAddress(); },

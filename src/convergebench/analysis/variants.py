@@ -1,0 +1,105 @@
+"""A variant beside its baseline, and how often what was asked for happened.
+
+Both are paired by source image: for every image the mean over its runs under the variant, less the mean over its runs
+under the baseline, at the same step. Whole images are drawn again for the interval; with one image there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from convergebench.analysis.bootstrap import Bootstrap
+from convergebench.analysis.replicate import SCHEMAS
+from convergebench.analysis.schemas import clean
+from convergebench.analysis.trajectories import usable_value
+from convergebench.metrics.base import MetricFacts
+
+DONE = 0.5
+"""Adherence from which a step counts as done: nearer to what was asked for than to what was there."""
+
+
+def variant_table(
+    measurements: pl.DataFrame,
+    pairs: Mapping[str, Mapping[str, Any]],
+    facts: Mapping[str, MetricFacts],
+    *,
+    points: Sequence[int],
+    bootstrap: Bootstrap,
+) -> pl.DataFrame:
+    """The frame `variants`: every variant that has a baseline in the run, at these steps and at the last one."""
+    beside = {label: str(pair["baseline"]) for label, pair in pairs.items() if pair.get("baseline") in pairs}
+    if not beside or not measurements.height:
+        return pl.DataFrame(schema=SCHEMAS["variants"])
+    names = [name for name, fact in facts.items() if fact.kind in ("full-reference", "semantic", "no-reference")]
+    value = usable_value()
+    rows = measurements.filter(
+        pl.col("metric").is_in(names), pl.col("role").is_in(["return", "around", "first"])
+    ).with_columns(pl.when(value.is_finite()).then(value).alias("value"))
+    found: list[dict[str, object]] = []
+    for (editor, metric), part in rows.partition_by("editor", "metric", as_dict=True).items():
+        for label, baseline in beside.items():
+            both = part.filter(pl.col("pair").is_in([label, baseline]))
+            for row in _differences(both, label, baseline, points, bootstrap):
+                known = {"editor": editor, "pair": label, "baseline": baseline, "metric": metric}
+                found.append({**known, "category": pairs[label].get("family", ""), **row})
+    return clean(pl.DataFrame(found, schema=SCHEMAS["variants"]))
+
+
+def _differences(
+    rows: pl.DataFrame, label: str, baseline: str, points: Sequence[int], bootstrap: Bootstrap
+) -> Iterator[dict[str, object]]:
+    own, other = rows.filter(pair=label), rows.filter(pair=baseline)
+    last = min((part["step"].max() or 0 for part in (own, other)), default=0)
+    steps = set(own["step"]) & set(other["step"])
+    for step in sorted(steps & {*points, last}):
+        here, there = own.filter(step=step), other.filter(step=step)
+        shared = set(here["source"]) & set(there["source"])
+        if not shared:
+            continue
+        here, there = (part.filter(pl.col("source").is_in(list(shared))) for part in (here, there))
+        means = _means(here, "mean").join(_means(there, "baseline_mean"), on="source").drop_nulls().sort("source")
+        if not means.height:
+            continue
+        columns = means.select("mean", "baseline_mean", (pl.col("mean") - pl.col("baseline_mean")).alias("difference"))
+        band = bootstrap.ratio(columns.to_numpy().astype(np.float64), np.ones((means.height, 3)))
+        yield {
+            "step": step,
+            **dict(zip(("mean", "baseline_mean", "difference"), map(float, band.estimate), strict=True)),
+            **{"low": float(band.low[2]), "high": float(band.high[2])},
+            **{"n_sources": means.height, "n_cases": here["value"].count() + there["value"].count()},
+            "n_missing": here["value"].null_count() + there["value"].null_count(),
+        }
+
+
+def _means(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    return rows.group_by("source").agg(pl.col("value").mean().alias(name))
+
+
+def success_table(
+    measurements: pl.DataFrame, pairs: Mapping[str, Mapping[str, Any]], *, bootstrap: Bootstrap
+) -> pl.DataFrame:
+    """The frame `success`: steps at which mirroring, turning, adding … was done, of those that asked for it."""
+    rows = measurements.filter(pl.col("metric") == "happened") if measurements.height else measurements
+    found: list[dict[str, object]] = []
+    if rows.height:
+        wishes = {label: pair["operations"] for label, pair in pairs.items() if pair.get("operations")}
+        asked = [
+            wishes[label][(step - 1) % len(wishes[label])] if label in wishes else ""
+            for label, step in zip(rows["pair"], rows["step"], strict=True)
+        ]
+        done = usable_value().ge(DONE).cast(pl.Float64).alias("done")
+        rows = rows.with_columns(pl.Series("operation", asked, dtype=pl.String), done).filter(pl.col("operation") != "")
+        for (editor, label, operation), part in rows.partition_by("editor", "pair", "operation", as_dict=True).items():
+            sums = part.group_by("source", maintain_order=True).agg(
+                pl.col("done").sum().alias("sum"), pl.col("done").count().cast(pl.Float64).alias("count")
+            )
+            band = bootstrap.ratio(sums.select("sum").to_numpy(), sums.select("count").to_numpy())
+            known = {"editor": editor, "pair": label, "operation": operation, "steps": part.height}
+            counts = {"done": int(part["done"].sum() or 0), "n_missing": part["done"].null_count()}
+            ends = {"share": float(band.estimate[0]), "low": float(band.low[0]), "high": float(band.high[0])}
+            found.append({**known, **counts, **ends})
+    return clean(pl.DataFrame(found, schema=SCHEMAS["success"])).sort("editor", "pair", "operation")

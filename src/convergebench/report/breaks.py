@@ -1,0 +1,74 @@
+"""A replicate run in a few words per editor: when its copies break, when it notices, how they fail most often."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from convergebench.report.hero import PLAIN
+from convergebench.report.input import ReportInput, Row, rows
+from convergebench.report.sections.noticing import median_text
+from convergebench.report.variant import POOLED, chosen
+from convergebench.report.wording import percent
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """One editor in a few words: when its copies break, when it notices, how they fail most often."""
+
+    editor: str
+    onset: str
+    noticed: str
+    delay: str
+    failures: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breaks:
+    """The lines for a terminal; `asked`: somebody read what the editors say of their input."""
+
+    lines: list[Break]
+    asked: bool
+    note: str
+
+
+def breaks(given: ReportInput) -> Breaks | None:
+    """The plain copy's onsets (or of the variant there is), and the failures over all variants; None without them."""
+    found = given.replicate
+    if found is None:
+        return None
+    metric = given.onset_metric
+    pair = chosen(found.onset_summary, PLAIN) or chosen(found.noticing_summary, PLAIN)
+    broken = {row["editor"]: row for row in rows(found.onset_summary, metric=metric, pair=pair)}
+    heard = {row["editor"]: row for row in rows(found.noticing_summary, pair=pair, source=POOLED)}
+    pooled = chosen(found.failures, POOLED, PLAIN)
+    worst: dict[str, list[Row]] = defaultdict(list)
+    for row in rows(found.failures, pair=pooled):
+        if row["seen"]:
+            worst[row["editor"]].append(row)
+    lines = [
+        Break(
+            editor,
+            _short(median_text(broken.get(editor), "")),
+            _short(median_text(heard.get(editor), "")),
+            _short(median_text(heard.get(editor), "delay_")),
+            _commonest(worst[editor]),
+        )
+        for editor in given.editors
+        if editor in broken or editor in heard or editor in worst
+    ]
+    over = "over all variants" if pooled == POOLED else f"under {pooled}" if pooled else "not examined"
+    note = f"Onset by {metric} under {pair}, Kaplan–Meier median (interval). Failures: share of chains, {over}."
+    return Breaks(lines, bool(heard), note if pair else f"Failures: share of chains, {over}.")
+
+
+def _short(told: tuple[str, str]) -> str:
+    """`7 (5–9)`, `> 20`."""
+    text, ends = told
+    return f"{text} ({ends})" if ends and not text.startswith(">") else text
+
+
+def _commonest(found: list[Row]) -> str:
+    """`Colour cast 80 %, Static noise 40 %`: the three most frequent."""
+    order = sorted(found, key=lambda row: (-(row["share"] or 0.0), row["mode"]))[:3]
+    return ", ".join(f"{row['title'] or row['mode']} {percent(row['share'])}" for row in order) or "none seen"

@@ -1,0 +1,193 @@
+"""Scores beside pictures: the chain whose score and whose pictures disagree most, and how to look at any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from convergebench.report.chains import chain_key, viewer_link
+from convergebench.report.charts.svg import both
+from convergebench.report.charts.trace import Trace, draw_trace
+from convergebench.report.hero import STEPS, Hero, shown_rounds
+from convergebench.report.input import ReportInput, Row
+from convergebench.report.sections.page import Page
+from convergebench.report.wording import AGAINST_FIRST, axis_title, better, facts_of, short
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A chain, a metric that rates the picture by itself, and the metric that compares it."""
+
+    editor: str
+    case: str
+    score: str
+    """The metric whose trace is shown."""
+    beside: str | None = None
+    """The metric that says otherwise; None where nothing disagrees."""
+
+
+def choose_trace(given: ReportInput, hero: Hero | None) -> Disagreement | None:
+    """Where a no-reference score gets better by most while the picture moves away from its first step by most.
+
+    Both are taken as shares of what the metric does in this run. Without such a metric, or where none is fooled, it is
+    the case of the strip above under its last editor.
+    """
+    if given.measurements.height == 0:
+        return None
+    likeness = picture_metric(given)
+    ends = _ends(given)
+    lost = {
+        (editor, case): -change for editor, case, metric, change in ends if metric == likeness and change is not None
+    }
+    best, most = None, 0.0
+    for editor, case, metric, change in ends:
+        known = given.facts.get(metric)
+        if known is None or known.kind != "no-reference" or known.better == "neither" or change is None:
+            continue
+        fooled = change * max(0.0, lost.get((editor, case), 0.0))
+        if change > 0 and fooled > most:
+            best, most = Disagreement(editor, case, metric, likeness), fooled
+    if best is not None or hero is None or not hero.strips:
+        return best
+    return Disagreement(hero.strips[-1].editor, hero.case, given.headline_metric)
+
+
+def picture_metric(given: ReportInput) -> str:
+    """The headline metric against step 1 where it was measured, else against the source."""
+    first = given.headline_metric + AGAINST_FIRST
+    return first if first in given.measurements["metric"].unique().to_list() else given.headline_metric
+
+
+def _ends(given: ReportInput) -> list[tuple[str, str, str, float | None]]:
+    """(editor, case, metric, change for the better from its first value to its last, as a share of its span)."""
+    measured = given.measurements.drop_nulls("value").filter(pl.col("value").is_finite())
+    spread = measured.group_by("metric").agg((pl.col("value").max() - pl.col("value").min()).alias("spread"))
+    ends = (
+        measured.sort("step")
+        .group_by("editor", "case", "metric", maintain_order=True)
+        .agg((pl.col("value").last() - pl.col("value").first()).alias("change"))
+        .join(spread, on="metric")
+        .filter(pl.col("spread") > 0)
+        .sort("editor", "case", "metric")
+    )
+    found = []
+    for editor, case, metric, change, span in ends.iter_rows():
+        known = facts_of(metric, given.facts)
+        sign = {"higher": 1.0, "lower": -1.0}.get(known.better if known else "neither")
+        found.append((editor, case, metric, None if sign is None else sign * change / span))
+    return found
+
+
+def trace_section(page: Page, chosen: Disagreement | None, pictures: Mapping[str, str]) -> dict[str, Any] | None:
+    """The figure of the page: one or two charts, the strip, and what they say."""
+    if chosen is None:
+        return None
+    given = page.given
+    steps = {row["index"]: row for row in given.steps.filter(editor=chosen.editor, case=chosen.case).to_dicts()}
+    if len(steps) < 2:
+        return None
+    last = max(steps)
+    marks = [step for step in shown_rounds(last, STEPS) if steps.get(step, {}).get("image")]
+    metrics = [chosen.score, *([chosen.beside] if chosen.beside else [])]
+    measured = {metric: _values(given, chosen, metric) for metric in metrics}
+    style = page.style[chosen.editor]
+    charts = []
+    for place, metric in enumerate(metrics):
+        trace = Trace(axis_title(metric, given.facts), measured[metric], marks, last, style)
+        label = f"{metric} of {chosen.editor} on {chosen.case} by step. {_change(given, metric, measured[metric])}"
+        final = place == len(metrics) - 1
+        charts.append(both(lambda width, t=trace, s=label, a=final: draw_trace(t, width, label=s, axis=a)))  # type: ignore[misc]
+    facts = given.facts.get(chosen.score)
+    return {
+        "editor": chosen.editor,
+        "case": chosen.case,
+        "key": chain_key(chosen.editor, chosen.case),
+        "score": chosen.score,
+        "beside": chosen.beside,
+        "summary": facts.summary if facts else "",
+        "finding": _finding(given, chosen, measured),
+        "charts": charts,
+        "frames": [_frame(given, chosen, steps[step], measured, pictures) for step in marks],
+    }
+
+
+def trace_images(given: ReportInput, chosen: Disagreement | None) -> list[str]:
+    """The pictures of the strip."""
+    if chosen is None:
+        return []
+    steps = given.steps.filter(editor=chosen.editor, case=chosen.case)
+    shown = shown_rounds(int(steps["index"].max() or 0), STEPS) if steps.height else []  # type: ignore[arg-type]
+    return [image for image in steps.filter(pl.col("index").is_in(shown))["image"].to_list() if image]
+
+
+def _values(given: ReportInput, chosen: Disagreement, metric: str) -> dict[int, float | None]:
+    part = given.measurements.filter(editor=chosen.editor, case=chosen.case, metric=metric)
+    found: dict[int, float | None] = dict(part.select("step", "value").iter_rows())
+    known = facts_of(metric, given.facts)
+    if known is not None and known.self_value is not None and known.kind in ("full-reference", "semantic"):
+        found.setdefault(1 if metric.endswith(AGAINST_FIRST) and metric not in given.facts else 0, known.self_value)
+    return found
+
+
+def _finding(given: ReportInput, chosen: Disagreement, measured: Mapping[str, Mapping[int, float | None]]) -> str:
+    """`brisque calls step 20 better than the source (34.1 → −9.8), while ssim against step 1 falls to 0.41.`."""
+    if chosen.beside is None:
+        return _change(given, chosen.score, measured[chosen.score])
+    (begin, before), (end, after) = _both_ends(measured[chosen.score])
+    (_, whole), (last, left) = _both_ends(measured[chosen.beside])
+    from_ = "the source" if begin == 0 else f"step {begin}"
+    verb = "falls" if left < whole else "rises"
+    return (
+        f"{chosen.score} calls step {end} better than {from_} ({short(before)} → {short(after)}), while "
+        f"{axis_title(chosen.beside, {})} {verb} from {short(whole)} to {short(left)} (step {last})."
+    )
+
+
+def _both_ends(values: Mapping[int, float | None]) -> tuple[tuple[int, float], tuple[int, float]]:
+    """The first and the last step that have a value."""
+    known = [(step, value) for step, value in sorted(values.items()) if value is not None]
+    return known[0], known[-1]
+
+
+def _change(given: ReportInput, metric: str, values: Mapping[int, float | None]) -> str:
+    """`brisque goes from 34.1 (source) to −9.8 (step 20), which it calls better.`."""
+    if sum(value is not None for value in values.values()) < 2:
+        return ""
+    (first, before), (last, after) = _both_ends(values)
+    sign = {"↑": 1, "↓": -1}.get(better(metric, given.facts), 0) * (after - before)
+    facts = facts_of(metric, given.facts)
+    alone = facts is not None and facts.kind == "no-reference"
+    said = (
+        ""
+        if not sign
+        else ", which it calls better"
+        if sign > 0 and alone
+        else ", which is better"
+        if sign > 0
+        else ", which is worse"
+    )
+    begin = "the source" if first == 0 else f"step {first}"
+    name = axis_title(metric, {})
+    return f"{name} goes from {short(before)} ({begin}) to {short(after)} (step {last}){said}."
+
+
+def _frame(
+    given: ReportInput,
+    chosen: Disagreement,
+    step: Row,
+    measured: Mapping[str, Mapping[int, float | None]],
+    pictures: Mapping[str, str],
+) -> Row:
+    return {
+        "step": step["index"],
+        "picture": pictures.get(step["image"] or ""),
+        "link": viewer_link(chosen.editor, chosen.case, step["index"]),
+        "values": [
+            f"{metric} {short(values[step['index']])}"
+            for metric, values in measured.items()
+            if values.get(step["index"]) is not None
+        ],
+    }

@@ -19,6 +19,8 @@ Shelf = Literal["editors", "metrics", "studies", "suites", "failures"]
 
 _ONE = {"studies": "study", "failures": "detector"}
 """What one thing of a shelf is called, where that is not the shelf's name without its last letter."""
+_LISTED = {"failures": "detectors"}
+"""What a shelf is called in `cbench list`, where that is not its own name."""
 
 
 def told(error: BaseException) -> str:
@@ -67,4 +69,4 @@ def load(shelf: Shelf, name: str) -> Any:
         raise Prerequisite(f"{one} '{name}' cannot be loaded: {error}") from error
     except (Exception, SystemExit) as error:  # a plug-in is foreign code: whatever it raises becomes one line
         raise Prerequisite(f"{one} '{name}' cannot be loaded: {told(error)}") from error
-    raise StudyError(f"unknown {one} '{name}'{suggest(name, names(shelf))} (cbench list {shelf})")
+    raise StudyError(f"unknown {one} '{name}'{suggest(name, names(shelf))} (cbench list {_LISTED.get(shelf, shelf)})")

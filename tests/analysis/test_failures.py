@@ -115,13 +115,28 @@ def test_shares_are_of_the_chains_that_could_be_decided() -> None:
     )
     assert frame.schema == pl.Schema(FAILURES)
     first, second = frame.filter(pair="copy").rows(named=True)
-    low, high = wilson(2, 4)
+    low, high = wilson(2, 4)  # four images that could be decided
     assert first == {
         **{"editor": "editor", "pair": "copy", "mode": "tint", "level": "image", "title": "Colour cast"},
         **{"chains": 5, "seen": 2, "undecided": 1, "share": 0.5, "low": low, "high": high, "first_step": 6.5},
         "source_of": "rule 4, person 1",
     }
     assert (second["editor"], second["seen"], second["first_step"]) == ("other", 0, None)
+
+
+def test_a_chain_that_ended_early_is_undecided_unless_something_was_seen_in_it() -> None:
+    said = labelled(Said(True, 2, case="a/copy/0"), Said(False, case="b/copy/0"), Said(False, case="c/copy/0"))
+    short = {("editor", "a/copy/0"), ("editor", "b/copy/0")}
+    row, _ = failures_table(said, TINT, short=short).rows(named=True)
+    assert (row["chains"], row["seen"], row["undecided"], row["share"]) == (3, 1, 1, 0.5)
+
+
+def test_the_interval_counts_images_and_not_their_runs() -> None:
+    runs = labelled(*(Said(True, 1, case=f"{image}/copy/{run}") for image in "ab" for run in range(5)))
+    row, _ = failures_table(runs, TINT).rows(named=True)
+    assert (row["low"], row["high"]) == wilson(2, 2)
+    alone, _ = failures_table(labelled(Said(True, 1), Said(True, 1, case="a/copy/1")), TINT).rows(named=True)
+    assert (alone["low"], alone["high"]) == (None, None), "one image has no interval"
 
 
 def test_all_variants_together_have_rows_of_their_own() -> None:

@@ -286,6 +286,31 @@ def test_a_median_that_is_not_reached_says_how_far_was_looked() -> None:
     assert summary_of(None, clear=0)["text"] == "not measured"
 
 
+def test_a_chain_that_tells_nothing_is_not_counted_among_those_that_were_followed() -> None:
+    rows = [
+        {"editor": "a", "case": str(place), "source": str(place), "pair": "copy", "category": "r", "replicate": 0,
+         "metric": "ssim", "onset": None, "last": 10, "breakpoint": None, "gain": None, "clear": clear, "why": ""}
+        for place, clear in enumerate((10, 0, 0))
+    ]  # fmt: skip
+    (row,) = onset_summary(pl.DataFrame(rows, schema=ONSETS)).rows(named=True)
+    assert (row["n_cases"], row["n_censored"], row["text"]) == (1, 1, "> 10")
+
+
+def test_step_1_against_itself_is_no_baseline() -> None:
+    """It is 1 without any noise, so with it every steady curve would have its onset at step 2."""
+    generator = np.random.default_rng(0)
+    values = [1.0, *generator.normal(0.95, 0.002, 19)]
+    rows = [
+        {"editor": "a", "case": "cup/copy/0", "source": "cup", "kind": "object", "pair": "copy", "category": "r",
+         "replicate": 0, "round": step, "step": step, "metric": "ssim-first", "value": value, "status": "ok",
+         "role": "first"}
+        for step, value in enumerate(values, start=1)
+    ]  # fmt: skip
+    chains = pl.DataFrame(rows[:1]).select("editor", "case", "source", "kind", "pair", "category", "replicate")
+    found = onsets(pl.DataFrame(rows), chains, "ssim-first", {"ssim": SSIM})
+    assert found["onset"].to_list() == [None]
+
+
 def test_one_source_has_no_interval() -> None:
     row = summary_of(3, 5, 7, sources=1)
     assert (row["median"], row["low"], row["high"], row["n_sources"]) == (5, None, None, 1)

@@ -162,11 +162,30 @@ def test_rows_may_have_their_own_length() -> None:
         ([{"variants": ["replicate"], "images": ["tabel"]}], "did you mean 'table'"),
         ([{"variants": ["replicate"]}, {"variants": ["replicate"], "images": ["face"]}], "asks twice"),
         ([{"variants": ["replicat"]}], "did you mean 'replicate'"),
+        ([{"variants": ["patches-edges-photo"], "steps": 2}], "comes back after 3 steps"),
     ],
 )
 def test_a_row_that_cannot_be_meant_is_told(rows: list[dict[str, object]], says: str) -> None:
     with pytest.raises(StudyError, match=says):
         study(grid=rows).cases(SOURCES, ())
+
+
+def test_a_variant_that_sets_what_the_study_sets_already_is_refused() -> None:
+    rows = [{"variants": ["replicate", "seed-fixed"]}]
+    with pytest.raises(StudyError, match="'seed-fixed' is the same as 'replicate'"):
+        study(grid=rows, settings=Settings(seed_policy="fixed")).cases(SOURCES, ())
+
+
+def test_a_case_keeps_to_the_row_that_took_its_image() -> None:
+    rows = [
+        {"variants": ["add-apples"], "steps": 4, "runs": 1},  # things and scenes
+        {"variants": ["add-apples"], "images": ["face"], "steps": 2, "runs": 1},
+    ]
+    replicate = study(grid=rows)
+    assert {case.id: replicate.calls(case) for case in replicate.cases(SOURCES, ())} == {
+        "table/add-apples/0": 4,
+        "face/add-apples/0": 2,
+    }
 
 
 def test_the_manifest_holds_the_words_and_how_they_are_compared() -> None:

@@ -38,13 +38,21 @@ def comparable(pairs: Mapping[str, Mapping[str, Any]], chains: pl.DataFrame) -> 
     """The chains whose every step should show the source, made one from the other: what editors are ranked by.
 
     Additions and sessions change the picture for good, reconstructions show the source only now and then, independent
-    runs do not accumulate. If a run has nothing else, all its chains are taken.
+    runs do not accumulate. If a run has none of these, its additions and sessions are taken.
     """
     apart = [
         label for label, pair in pairs.items() if pair.get("independent") or pair.get("compared", "whole") != "whole"
     ]
     kept = chains.filter(~pl.col("pair").is_in(apart)) if chains.height else chains
-    return kept if kept.height else chains
+    if kept.height:
+        return kept
+    around = [label for label in apart if pairs[label].get("compared") == "around"]
+    return chains.filter(pl.col("pair").is_in(around)) if chains.height else chains
+
+
+def _short(chains: pl.DataFrame) -> set[tuple[str, str]]:
+    """(editor, case) of the chains that did not come to their end."""
+    return set(chains.filter(pl.col("rounds") < pl.col("planned")).select("editor", "case").iter_rows())
 
 
 def analyse_decay(
@@ -68,13 +76,15 @@ def analyse_decay(
     return ReplicateAnalysis(
         onsets=empty.onsets if found is None else found,
         onset_summary=empty.onset_summary if found is None else onset_summary(found, confidence=settings.confidence),
-        failures=failures_table(labels, modes, confidence=settings.confidence),
+        failures=failures_table(labels, modes, short=_short(given.chains), confidence=settings.confidence),
         labels=labels_table(labels, modes),
         agreement=agreement_table(labels),
         noticing=noticed,
         noticing_summary=noticing_summary(
             noticed, empty.onsets if found is None else found, confidence=settings.confidence
         ),
-        variants=variant_table(given.measurements, pairs, given.facts, points=settings.points, bootstrap=bootstrap),
+        variants=variant_table(
+            given.measurements, given.chains, pairs, given.facts, points=settings.points, bootstrap=bootstrap
+        ),
         success=success_table(given.measurements, pairs, bootstrap=bootstrap),
     )

@@ -10,7 +10,7 @@ the truth is wider.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median, median_low
@@ -134,17 +134,30 @@ def labels_table(labels: pl.DataFrame, facts: Mapping[str, ModeFacts]) -> pl.Dat
     return pl.DataFrame(rows, schema=LABELS)
 
 
-def failures_table(labels: pl.DataFrame, facts: Mapping[str, ModeFacts], *, confidence: float = 0.95) -> pl.DataFrame:
-    """The frame `failures`: every editor, variant (and `all` of them) and mode looked for, columns as in `FAILURES`."""
+def failures_table(
+    labels: pl.DataFrame,
+    facts: Mapping[str, ModeFacts],
+    *,
+    short: Collection[tuple[str, str]] = (),
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """The frame `failures`: every editor, variant (and `all` of them) and mode looked for, columns as in `FAILURES`.
+
+    `short`: (editor, case) of chains that ended before their time. What was not seen in these might have come later,
+    so they are undecided: an editor that refuses must not look the healthier for it. Chains of one image are alike, so
+    the interval counts images, not chains; of one image there is none.
+    """
     cells: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts(labels):
         for pair in (verdict.pair, ALL):
             cells.setdefault((verdict.editor, pair, verdict.mode), []).append(verdict)
     rows = []
     for (editor, pair, mode), found in sorted(cells.items()):
-        seen = [one for one in found if one.present]
-        decided = sum(one.present is not None for one in found)
-        low, high = wilson(len(seen), decided, confidence)
+        told = [one for one in found if one.present or (one.present is False and (one.editor, one.case) not in short)]
+        seen = [one for one in told if one.present]
+        decided = len(told)
+        images = len({one.rows[0]["source_image"] for one in told})
+        low, high = wilson(len(seen) / decided * images, images, confidence) if images > 1 else (None, None)
         rows.append(
             {
                 **{"editor": editor, "pair": pair, "mode": mode, "level": found[0].level, "title": _title(mode, facts)},
@@ -157,7 +170,7 @@ def failures_table(labels: pl.DataFrame, facts: Mapping[str, ModeFacts], *, conf
     return clean(pl.DataFrame(rows, schema=FAILURES))
 
 
-def wilson(seen: int, of: int, confidence: float = 0.95) -> tuple[float | None, float | None]:
+def wilson(seen: float, of: int, confidence: float = 0.95) -> tuple[float | None, float | None]:
     """Ends of the score interval of a share (Wilson 1927); none of nothing has none."""
     if not of:
         return None, None

@@ -187,7 +187,10 @@ def onsets(
 def onset_summary(found: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
     """The frame `onset_summary`: Kaplan–Meier median of the onset step, clustered by source image."""
     rows = []
-    for (editor, pair, metric), cell in found.group_by("editor", "pair", "metric", maintain_order=True):
+    for (editor, pair, metric), every in found.group_by("editor", "pair", "metric", maintain_order=True):
+        # a chain too short to have a band of its own tells nothing, and must not stand among those that were followed
+        telling = every.filter(pl.col("onset").is_not_null() | (pl.col("clear") > 0))
+        cell = telling if telling.height else every
         happened = cell["onset"].is_not_null().to_numpy()
         times = cell.select(pl.coalesce("onset", "clear")).to_series().to_numpy()
         names, sources = np.unique(cell["source"].to_numpy(), return_inverse=True)
@@ -210,8 +213,10 @@ def _curves(measurements: pl.DataFrame, metric: str) -> dict[tuple[str, str], tu
     against = (
         pl.col("role").is_in(["return", "around"]).fill_null(False) if "role" in measurements.columns else pl.lit(0)
     )
+    # step 1 against itself is 1 without any noise: as a baseline it would make every later step an onset
+    begin = 2 if metric.endswith("-first") else 1
     rows = (
-        measurements.filter((pl.col("metric") == metric) & (pl.col("step") >= 1))
+        measurements.filter((pl.col("metric") == metric) & (pl.col("step") >= begin))
         .select("editor", "case", "step", usable_value().fill_null(np.nan).alias("value"), against.alias("against"))
         .sort("editor", "case", "step", "against", maintain_order=True)
         .unique(["editor", "case", "step"], keep="last", maintain_order=True)

@@ -1,7 +1,9 @@
 """A variant beside its baseline, and how often what was asked for happened.
 
 Both are paired by source image: for every image the mean over its runs under the variant, less the mean over its runs
-under the baseline, at the same step. Whole images are drawn again for the interval; with one image there is none.
+under the baseline, at the same step. Whole images are drawn again for the interval; with one image there is none. Runs
+that were refused or failed before the step are missing and counted. Decibels are averaged as squared errors; an image
+that one side copied without any error has no finite difference and is missing too.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ DONE = 0.5
 
 def variant_table(
     measurements: pl.DataFrame,
+    chains: pl.DataFrame,
     pairs: Mapping[str, Mapping[str, Any]],
     facts: Mapping[str, MetricFacts],
     *,
@@ -35,22 +38,31 @@ def variant_table(
     if not beside or not measurements.height:
         return pl.DataFrame(schema=SCHEMAS["variants"])
     names = [name for name, fact in facts.items() if fact.kind in ("full-reference", "semantic", "no-reference")]
-    value = usable_value()
     rows = measurements.filter(
         pl.col("metric").is_in(names), pl.col("role").is_in(["return", "around", "first"])
-    ).with_columns(pl.when(value.is_finite()).then(value).alias("value"))
+    ).with_columns(usable_value().alias("value"))
     found: list[dict[str, object]] = []
     for (editor, metric), part in rows.partition_by("editor", "metric", as_dict=True).items():
+        decibels = facts[str(metric)].unit == "dB"
+        asked = chains.filter(editor=editor)
         for label, baseline in beside.items():
             both = part.filter(pl.col("pair").is_in([label, baseline]))
-            for row in _differences(both, label, baseline, points, bootstrap):
+            wanted = asked.filter(pl.col("pair").is_in([label, baseline]))
+            for row in _differences(both, wanted, label, baseline, points, bootstrap, decibels=decibels):
                 known = {"editor": editor, "pair": label, "baseline": baseline, "metric": metric}
                 found.append({**known, "category": pairs[label].get("family", ""), **row})
     return clean(pl.DataFrame(found, schema=SCHEMAS["variants"]))
 
 
 def _differences(
-    rows: pl.DataFrame, label: str, baseline: str, points: Sequence[int], bootstrap: Bootstrap
+    rows: pl.DataFrame,
+    wanted: pl.DataFrame,
+    label: str,
+    baseline: str,
+    points: Sequence[int],
+    bootstrap: Bootstrap,
+    *,
+    decibels: bool,
 ) -> Iterator[dict[str, object]]:
     own, other = rows.filter(pair=label), rows.filter(pair=baseline)
     last = min((part["step"].max() or 0 for part in (own, other)), default=0)
@@ -61,22 +73,28 @@ def _differences(
         if not shared:
             continue
         here, there = (part.filter(pl.col("source").is_in(list(shared))) for part in (here, there))
-        means = _means(here, "mean").join(_means(there, "baseline_mean"), on="source").drop_nulls().sort("source")
+        means = _means(here, "mean", decibels).join(_means(there, "baseline_mean", decibels), on="source")
+        means = means.filter(pl.col("mean").is_finite() & pl.col("baseline_mean").is_finite()).sort("source")
         if not means.height:
             continue
+        kept = means["source"].to_list()
+        known = sum(part.filter(pl.col("source").is_in(kept))["value"].count() for part in (here, there))
         columns = means.select("mean", "baseline_mean", (pl.col("mean") - pl.col("baseline_mean")).alias("difference"))
         band = bootstrap.ratio(columns.to_numpy().astype(np.float64), np.ones((means.height, 3)))
         yield {
             "step": step,
             **dict(zip(("mean", "baseline_mean", "difference"), map(float, band.estimate), strict=True)),
             **{"low": float(band.low[2]), "high": float(band.high[2])},
-            **{"n_sources": means.height, "n_cases": here["value"].count() + there["value"].count()},
-            "n_missing": here["value"].null_count() + there["value"].null_count(),
+            **{"n_sources": means.height, "n_cases": known},
+            "n_missing": wanted.filter(pl.col("source").is_in(list(shared))).height - known,
         }
 
 
-def _means(rows: pl.DataFrame, name: str) -> pl.DataFrame:
-    return rows.group_by("source").agg(pl.col("value").mean().alias(name))
+def _means(rows: pl.DataFrame, name: str, decibels: bool) -> pl.DataFrame:
+    """Per image, over its runs; decibels through the squared errors they stand for."""
+    value = pl.col("value")
+    mean = -10 * (10 ** (-value / 10)).mean().log10() if decibels else value.mean()
+    return rows.group_by("source").agg(mean.alias(name))
 
 
 def success_table(

@@ -130,6 +130,8 @@ class VariantRow(Strict):
         if spoken != bool(self.things):
             raise ValueError(f"'{self.id}': $thing in the words and a list of things belong together")
         for step in self.steps:
+            if not Template(step.words).is_valid():
+                raise ValueError(f"'{self.id}': a lone $ stands in the words; write $$ for a dollar sign")
             if set(Template(step.words).get_identifiers()) - {"thing"}:
                 raise ValueError(f"'{self.id}': only $thing is filled into the words")
         return self

@@ -108,7 +108,7 @@ def prepare(spec: StudySpec) -> Prepared:
     return Prepared(
         study=study.name,
         sources=tuple(sources),
-        edits=study.edits(cases),
+        edits=study.edits([chain.case for chain in chains]),
         editors=editors,
         chains=tuple(chains),
         left_out=tuple(left_out),
@@ -242,7 +242,7 @@ def manifest_of(name: str, prepared: Prepared) -> Manifest:
         editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
         metrics=fingerprints(prepared.metrics, precision=prepared.precision, roles=prepared.roles),
         recordings=dict(prepared.recordings),
-        sessions=[session(command_line())],
+        sessions=[session(command_line()) | ({"left_out": list(prepared.left_out)} if prepared.left_out else {})],
     )
 
 

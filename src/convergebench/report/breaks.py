@@ -52,7 +52,7 @@ def breaks(given: ReportInput) -> Breaks | None:
             _short(median_text(broken.get(editor), "")),
             _short(median_text(heard.get(editor), "")),
             _short(median_text(heard.get(editor), "delay_")),
-            _commonest(worst[editor]),
+            _commonest(worst[editor]) if pooled else "not examined",
         )
         for editor in given.editors
         if editor in broken or editor in heard or editor in worst

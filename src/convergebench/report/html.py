@@ -133,6 +133,11 @@ def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
     headline = given.analysis.headline
     empty = "No chain was run yet, so there is nothing to say."
     unmeasured = "Nothing was measured yet, so there is nothing to say."
+    if given.measurements.height and given.replicate is not None and not given.analysis.curves.height:
+        unmeasured = (
+            "No chain of this run should show its source at every step, so editors are not ranked; "
+            "variants, traces and failures tell what was found."
+        )
     fallback = empty if given.chains.height == 0 else unmeasured
     return {
         "manifest": given.manifest,

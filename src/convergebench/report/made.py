@@ -75,6 +75,7 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
         ("sessions", len(manifest.get("sessions") or [])),
         ("seed", find(manifest.get("spec"), "seed")),
         ("alignment", alignment(manifest)),
+        *(("left out", reason) for reason in _left_out(manifest)),
         ("analysis version", analysis_version),
         *((f"version of {name}", value) for name, value in versions.items()),
         *((key, value) for key, value in manifest.items() if _is_hash(value)),
@@ -82,6 +83,12 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
         *((f"metric {m['name']}", m.get("fingerprint")) for m in _named(manifest.get("metrics"))),
     ]
     return [(name, "not recorded" if value is None else str(value)) for name, value in rows]
+
+
+def _left_out(manifest: Mapping[str, Any]) -> list[str]:
+    """Chains that an editor was spared, as the sessions tell it."""
+    sessions = manifest.get("sessions") or []
+    return list(dict.fromkeys(reason for one in sessions for reason in one.get("left_out", ())))
 
 
 def made_line(manifest: Mapping[str, Any], *, analysis_version: int) -> str:

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from convergebench.documents import Strict
 from convergebench.edits.orientation import UPRIGHT, Orientation
-from convergebench.edits.variants import Variant, load_variants
+from convergebench.edits.variants import Variant, load_variants, shipped_variants
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
 from convergebench.studies.base import Sources
 from convergebench.studies.roundtrip import LAGS
-from convergebench.types import Case, Compare, Edit, EditPair, Operation, Settings, SourceImage, State, Steps
+from convergebench.types import Case, Compare, Edit, EditPair, Kind, Operation, Settings, SourceImage, State, Steps
 
 UNCHECKED: tuple[Operation, ...] = ("replicate", "denoise", "patches", "edges", "rebuild")
 """Wishes after which the picture should look as before, and those that no rule can tell were granted."""
@@ -82,6 +82,8 @@ class Replicate:
                         f"[[replicate.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} (the "
                         f"suite, its kinds and --limit leave {len(known)})"
                     )
+            for variant in _variants(row):
+                self._require_sense(variant, row)
             for image, state, variant in _fitting(row, sources):
                 for run in range(row.runs or self.table.runs):
                     case = _case(image, state, variant, run)
@@ -154,16 +156,29 @@ class Replicate:
         """Nothing: the grid, the steps and the runs may grow."""
         return {}
 
+    def _require_sense(self, variant: Variant, row: GridRow) -> None:
+        """A chain that compares nothing, or compares a setting with itself, is money for nothing."""
+        steps = row.steps or self.table.steps
+        if variant.compared == "cycle" and steps < variant.period:
+            raise StudyError(
+                f"'{variant.id}' comes back after {variant.period} steps, and only {steps} are asked for; raise steps"
+            )
+        model = next((one for one in shipped_variants() if one.id == variant.baseline), None)
+        if model is None or variant.independent or not variant.settings or variant.steps != model.steps:
+            return
+        if variant.over(self.settings) == model.over(self.settings):
+            raise StudyError(
+                f"'{variant.id}' is the same as '{model.id}' under the study's [settings]; leave out one of the two"
+            )
+
     def _variant(self, case: Case) -> Variant:
         return self._planned(case)[0]
 
     def _planned(self, case: Case) -> tuple[Variant, GridRow]:
         """The variant of a case and the row that asks for it."""
         for row in self.table.grid:
-            if row.images and case.source_id not in row.images:
-                continue
             for variant in _variants(row):
-                if variant.label == case.label:
+                if variant.label == case.label and _takes(row, variant, case.source_id, case.kind):
                     return variant, row
         raise StudyError(f"the study has no row for {case.id}")
 
@@ -174,11 +189,16 @@ def _variants(row: GridRow) -> tuple[Variant, ...]:
     return tuple(one for variant in chosen for one in ((variant, variant.apart()) if row.independent else (variant,)))
 
 
-def _fitting(row: GridRow, sources: Sources) -> Iterator[tuple[SourceImage, State, Variant]]:
+def _takes(row: GridRow, variant: Variant, image: str, kind: Kind) -> bool:
     """Images that a row names are taken whatever their kind: whoever names them knows what is on them."""
+    return image in row.images if row.images else kind in variant.kinds
+
+
+def _fitting(row: GridRow, sources: Sources) -> Iterator[tuple[SourceImage, State, Variant]]:
+    """Every variant of a row with every image it takes."""
     for variant in _variants(row):
         for image, state in sources:
-            if image.id in row.images or (not row.images and image.kind in variant.kinds):
+            if _takes(row, variant, image.id, image.kind):
                 yield image, state, variant
 
 

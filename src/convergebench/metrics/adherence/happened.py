@@ -57,6 +57,8 @@ def _coloured(subject: Frame, parent: Frame, operation: Operation) -> float:
     """How far the colours were taken out or put in."""
     after, before = mean_lab(subject).chroma, mean_lab(parent).chroma
     if operation == "colourise":
+        if before >= COLOURFUL:
+            raise Unmeasurable("already-coloured", f"the picture had colour before (mean chroma {before:.1f})")
         return after / (after + COLOURFUL)
     if before < 1:
         raise Unmeasurable("already-grey", f"the picture had no colour to take out (mean chroma {before:.2f})")

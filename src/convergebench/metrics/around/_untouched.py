@@ -3,6 +3,9 @@
 The changed places are found between the picture and the source itself (`changed_region`: beyond what happened
 everywhere), so things added by all earlier steps are left out together. They are grown by one cell of the grid, since
 shadows and soft edges reach further than the thing.
+
+What it cannot know: whether a place was changed because somebody asked. Damage that is confined to a part of the
+picture counts as change too, until it covers half; `changed-share` says how much was taken for change.
 """
 
 from __future__ import annotations

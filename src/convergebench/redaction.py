@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
-SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-"""Names of environment variables whose values are secrets."""
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTHORIZATION|BEARER|COOKIE", re.IGNORECASE)
+"""Names of environment variables, settings and headers whose values are secrets."""
 
 SHORTEST = 8
 """Shorter values are no keys, and blotting them out would eat ordinary words."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+import typer
 
 from convergebench.cli.importing import import_recordings
 from convergebench.cli.measuring import measure
+from convergebench.engine import session
 from convergebench.errors import StudyError
 from convergebench.report.assemble import assemble
 from convergebench.report.html import write_report
@@ -82,3 +85,42 @@ def test_flags_fill_in_what_a_set_leaves_open(tmp_path: Path, capsys: pytest.Cap
     assert chains.select("editor", "case", "kind", "pair").rows() == [
         ("by-me", f"rice/by-hand/{run}", "object", "replicate") for run in (0, 1)
     ]
+
+
+def test_chains_that_failed_are_told_and_the_command_does_not_end_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = sets.copies(tmp_path / "copies")
+    truly = session.begin
+
+    def damaged_meanwhile(*given: Any) -> Any:
+        """A disk that gives other bytes once everything was looked at."""
+        path = folder / "rice" / "replicate" / "run-0" / "step-002.png"
+        path.write_bytes(path.read_bytes()[:-200])
+        return truly(*given)
+
+    monkeypatch.setattr(session, "begin", damaged_meanwhile)
+    with pytest.raises(typer.Exit) as ended:
+        import_recordings(folder, tmp_path / "run", editor="by-me")
+    assert ended.value.exit_code == 3
+    said = capsys.readouterr()
+    assert "1 chains, 3 edits by by-me" in said.out
+    assert "1 chain failed; the same command tries again. by-me, rice/replicate/0:" in said.err
+
+
+def test_names_cannot_steer_the_terminal(world: World) -> None:
+    named = "\x1b[31mred\x1b[0m\nerror: something else\u202e"
+    rows = [
+        {"file_name": f"{image}{step}.png", "step": step, "image": name, "model": "m", "prompt": sets.COPY}
+        for image, name, last in (("a", named, 0), ("b", "b", 1))
+        for step in range(last + 1)
+    ]
+    for row in rows:
+        sets.save(world.root / "set" / str(row["file_name"]), sets.png(sets.scene()))
+    sets.save(world.root / "set" / "metadata.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    refused = world.cbench("import", "set", "--run", "run", ok=False)
+    assert refused.stderr.count("\n") == 1
+    assert r"chain '\u001b[31mred\u001b[0m error: something else\u202e/recorded/0'" in refused.stderr
+    said = world.cbench("import", "set", "--run", "run", "--skip-broken").stdout
+    assert "\x1b" not in said
+    assert len((world.root / "run" / "left-out.txt").read_text().splitlines()) == 1

@@ -217,7 +217,13 @@ def test_if_all_sources_forbid_it_nothing_is_written(small_run: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("source", "given", "card"),
-    [("CC-BY-4.0", None, "cc-by-4.0"), ("not stated", None, "unknown"), ("not stated", "MIT", "mit")],
+    [
+        ("CC-BY-4.0", None, "cc-by-4.0"),
+        ("not stated", None, "unknown"),
+        ("not stated", "MIT", "mit"),
+        ("CC0-1.0", "CC-BY-4.0", "other"),  # the untouched sources stay free
+        ("ask my aunt", "CC-BY-4.0", "other"),
+    ],
 )
 def test_one_licence_for_all_is_the_card_s(
     small_run: Path, tmp_path: Path, source: str, given: str | None, card: str
@@ -227,6 +233,8 @@ def test_one_licence_for_all_is_the_card_s(
     )
     assert f'\nlicense: "{card}"\n' in (made.out / "README.md").read_text(encoding="utf-8")
     assert any("no stated licence" in notice for notice in made.notices) is (card == "unknown")
+    strange = "3 source images have a licence that is not understood here (first: ask my aunt)"
+    assert any(notice.startswith(strange) for notice in made.notices) is (source == "ask my aunt")
 
 
 def test_a_source_is_never_in_two_splits(small_run: Path, tmp_path: Path) -> None:
@@ -285,6 +293,41 @@ def test_a_folder_with_something_in_it_is_refused(small_run: Path, made: Exporte
         export(small_run, tmp_path / "file", FOLDER)
     (tmp_path / "empty").mkdir()
     assert export(small_run, tmp_path / "empty", FOLDER).tally.pictures == PICTURES
+
+
+def test_a_link_stays_and_the_folder_one_is_in_is_refused(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there" / "set")
+    export(small_run, tmp_path / "link", FOLDER)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "set" / "README.md").exists()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(StudyError, match=r"--out \. is the folder you are in; name a new one"):
+        export(small_run, Path(), FOLDER)
+    export(small_run, Path("set"), FOLDER)
+    assert sorted(path.name for path in tmp_path.rglob("*.part-*")) == []
+
+
+def test_no_text_of_a_sheet_is_worked_out_by_a_spreadsheet(small_run: Path, tmp_path: Path) -> None:
+    import polars as pl
+
+    formula = '=HYPERLINK("http://example.org")'
+    copy = shutil.copytree(small_run, tmp_path / "run")
+    with sqlite3.connect(copy / "run.sqlite") as database:
+        database.execute("update steps set instruction = ?", (formula,))
+        database.execute("update labels set detail = ?", (formula,))
+    database.close()
+    made = export(copy, tmp_path / "set", replace(FOLDER, form="banana100"))
+    for name, column in (("metadata.csv", "prompt"), ("tables/labels.csv", "detail")):
+        with (made.out / name).open(encoding="utf-8", newline="") as file:
+            cells = {row[column] for row in csv.DictReader(file)} - {""}
+        assert cells == {f"'{formula}"}
+    lines = (made.out / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    assert {json.loads(line)["prompt"] for line in lines} == {None, formula}, "where no spreadsheet looks it stays"
+    hub = export(copy, tmp_path / "hub", replace(FOLDER, form="hf"))
+    assert set(pl.read_parquet(hub.out / "tables" / "labels.parquet")["detail"]) == {formula}
 
 
 @pytest.mark.parametrize("form", ["banana100", "imagefolder", "parquet", "webdataset", "hf"])
@@ -362,6 +405,8 @@ def test_the_command_says_what_it_did_and_what_to_heed(small_run: Path, tmp_path
         (["--as", "banana100", "--splits", "0.5,0.5"], "banana100 has no splits"),
         (["--as", "parquet", "--patches", "49"], "--patches 49 does not fit"),
         (["--as", "parquet", "--splits", "1,1"], "add up to 1"),
+        (["--as", "parquet", "--licence", " "], "--licence is empty; write something there or leave it out"),
+        (["--as", "parquet", "--name", ""], "--name is empty"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(

@@ -184,7 +184,20 @@ def test_one_editor_needs_no_folder_of_its_own(tmp_path: Path) -> None:
     table = steps_table([])
     assert form.place(table, {**record, "chain_id": "one"}) == "a-b/mirror/run_4/step_007"
     other = form.place(table, {**record, "image_name": "a:b", "chain_id": "two"})
-    assert other.startswith("a-b/mirror/run_4-"), "names that became alike are still told apart"
+    assert other.startswith("a-b-"), "names that became alike are still told apart"
+    assert other.endswith("/mirror/run_4/step_007")
+
+
+@pytest.mark.parametrize("name", ["README.md", "readme.MD", "croissant.json", "metadata.csv", "tables", "patches"])
+def test_an_image_may_be_called_as_a_file_of_the_set_is(tmp_path: Path, name: str) -> None:
+    from convergebench.datasets.fields import steps_table
+    from convergebench.datasets.formats.banana100 import Banana100
+
+    form = Banana100(tmp_path, ["train"], editors=["sim-jpeg"], shard_bytes=SHARD)
+    record = {"editor": "sim-jpeg", "image_name": name, "variant": "mirror", "run_index": 0, "step_index": 1}
+    top, *below = form.place(steps_table([]), {**record, "chain_id": "one"}).split("/")
+    assert top.startswith(f"{name}-")
+    assert below == ["mirror", "run_0", "step_001"]
 
 
 RECORD_SETS = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from convergebench.datasets import pictures
 from convergebench.datasets.layouts import LAYOUTS, Place, load_layout, read_chains
-from convergebench.datasets.pictures import in_folder
+from convergebench.datasets.pictures import in_file, in_folder, in_part, in_zip
 from convergebench.datasets.rows import literal, read_rows
 from convergebench.errors import StudyError
 from tests.datasets import sets
@@ -75,6 +77,56 @@ def test_a_set_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
             in_folder(tmp_path / "set", name)
 
 
+def test_what_the_cache_of_the_hub_links_to_belongs_to_the_set(tmp_path: Path) -> None:
+    blob = sets.save(tmp_path / "datasets--x" / "blobs" / "0a1b", sets.png(sets.scene()))
+    folder = tmp_path / "datasets--x" / "snapshots" / "c0ffee"
+    folder.mkdir(parents=True)
+    (folder / "a.png").symlink_to(Path("..") / ".." / "blobs" / "0a1b")
+    assert Place(folder).files == [folder / "a.png"]
+    picture = in_folder(folder, "a.png")
+    assert picture is not None
+    assert picture.read() == blob.read_bytes()
+
+
+def archive_of(path: Path, data: bytes, way: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", way) as archive:
+        archive.writestr("a.png", data)
+    return path
+
+
+def test_what_is_larger_than_any_picture_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zeros = bytes(3 << 20)
+    packed = archive_of(tmp_path / "a.zip", zeros)
+    unusual = archive_of(tmp_path / "b.zip", zeros, zipfile.ZIP_LZMA)
+    loose = sets.save(tmp_path / "a.png", zeros)
+    assert in_zip(packed, "a.png").read() == zeros
+    with pytest.raises(StudyError, match="packed in an unusual way"):
+        in_zip(unusual, "a.png").read()
+    monkeypatch.setattr(pictures, "LARGEST", 2 << 20)
+    for picture in (in_zip(packed, "a.png"), in_file(loose), in_part(loose, "a", 0, len(zeros))):
+        with pytest.raises(StudyError, match="has 3 MiB, more than the 2 of any picture"):
+            picture.read()
+
+
+def test_archive_that_says_less_than_it_holds_is_not_unpacked_further(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "a.zip", bytes(1 << 20))
+    true, told = (size.to_bytes(4, "little") for size in (1 << 20, 64))
+    path.write_bytes(path.read_bytes().replace(true, told))
+    with pytest.raises(StudyError, match=r"cannot read a\.png out of"):
+        in_zip(path, "a.png").read()
+
+
+def test_damaged_archive_is_one_line(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "a.zip", sets.png(sets.scene()))
+    data = bytearray(path.read_bytes())
+    data[35:45] = b"\xff" * 10  # the first bytes of what is packed, behind the header and the name
+    path.write_bytes(bytes(data))
+    with pytest.raises(StudyError, match=r"cannot read a\.png out of .*decompressing"):
+        in_zip(path, "a.png").read()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -84,6 +136,8 @@ def test_a_set_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
         ("a.jsonl", "[1]\n", "line 1: should be an object"),
         ("a.json", '{"x": 1}', "should be a list of objects"),
         ("a.json", "{", "not valid JSON"),
+        ("a.json", "[" * 100_000, "not valid JSON"),
+        ("a.jsonl", '{"x": ' + "[" * 100_000, "line 1: not valid JSON"),
         ("a.parquet", "no parquet", "not a readable Parquet file"),
     ],
 )

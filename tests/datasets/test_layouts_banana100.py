@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,82 @@ def test_numbers_of_more_than_four_digits_are_no_steps(tmp_path: Path) -> None:
         sets.save(tmp_path / f"{number}.png", sets.png(sets.scene()))
     with pytest.raises(StudyError, match="no recorded chain"):
         read_chains(tmp_path)
+
+
+def listed(
+    folder: Path, *, image: str = "a", steps: int = 3, change: Mapping[int, Mapping[str, Any]] | None = None
+) -> None:
+    """One more chain in the set's table, some of its rows changed."""
+    rows = []
+    for step in range(steps):
+        name = f"{image}/{step:03}.png"
+        sets.save(folder / name, sets.png(sets.worn(sets.scene(), step)))
+        told = {"file_name": name, "step": step, "image": image, "variant": "copy", "run": 0, "model": "m"}
+        rows.append({**told, "prompt": sets.COPY, **(change or {}).get(step, {})})
+    with (folder / "metadata.jsonl").open("a") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": "nan"}, "line 5: step is no finite number: nan"),
+        ({"step": float("inf")}, "line 5: step is no finite number: inf"),
+        ({"step": "one"}, "line 5: step is no number: 'one'"),
+        ({"step": 10**400}, "line 5: step is no number"),
+        ({"run": "inf"}, "run is no finite number: inf"),
+        ({"round": "x"}, "line 5: round is no number: 'x'"),
+        ({"cost": float("inf")}, "line 5: cost is no finite number: inf"),
+        ({"cost": -5}, "line 5: cost is below zero: -5.0"),
+        ({"prompt": "half \ud800"}, r"line 5: prompt holds half a character ('\ud800')"),
+        ({"reasoning": "half \ud800"}, "line 5: reasoning holds half a character"),
+        ({"model": "half \ud800"}, "editor holds half a character"),
+        ({"used": '{"note": "half \\ud800"}'}, "line 5: used holds half a character"),
+        ({"file_name": "/elsewhere/x.png"}, "line 5: '/elsewhere/x.png' leads out of"),
+        ({"file_name": ""}, "line 5: no file is named"),
+    ],
+)
+def test_a_wrong_value_breaks_its_own_chain_and_no_other(
+    change: Mapping[str, Any], message: str, tmp_path: Path
+) -> None:
+    listed(tmp_path, image="whole")
+    listed(tmp_path, image="broken", change={1: change})
+    _, _, found = read_chains(tmp_path)
+    assert [chain.source.id for chain in found.chains] == ["whole"]
+    assert any(message in fault for fault in found.faults), found.faults
+    assert not any("\n" in fault for fault in found.faults)
+
+
+def test_a_last_step_that_cannot_be_placed_does_not_just_shorten_a_chain(tmp_path: Path) -> None:
+    listed(tmp_path, image="whole")
+    listed(tmp_path, image="broken", change={2: {"run": "last"}})
+    _, _, found = read_chains(tmp_path)
+    assert [chain.source.id for chain in found.chains] == ["whole"]
+    assert "chain 'broken/copy/0' may lack a step" in found.faults[0]
+    assert "line 6: run is no number: 'last'" in found.faults[0]
+
+
+def test_links_that_lead_out_of_the_set_are_refused_and_those_inside_are_not(tmp_path: Path) -> None:
+    secret = sets.save(tmp_path / "private" / "key.txt", b"do not publish")
+    picture = sets.save(tmp_path / "private" / "me.png", sets.png(sets.scene(3)))
+    folder = tmp_path / "set"
+    for image in ("inside", "picture", "words"):
+        listed(folder, image=image)
+    (folder / "inside" / "001.png").rename(folder / "inside" / "moved.png")
+    (folder / "inside" / "001.png").symlink_to(folder / "inside" / "moved.png")
+    (folder / "picture" / "001.png").unlink()
+    (folder / "picture" / "001.png").symlink_to(picture)
+    (folder / "words" / "001.txt").symlink_to(secret)
+    _, _, found = read_chains(folder)
+    assert [chain.source.id for chain in found.chains] == ["inside"]
+    assert "'picture/001.png' is a link that leads out of" in found.faults[0]
+    assert "001.txt is a link that leads out of" in found.faults[1]
+    assert "and 1 more: a link that leads out of" in found.faults[2]
+
+
+def test_last_step_that_is_a_link_out_of_the_set_does_not_just_shorten_a_chain(tmp_path: Path) -> None:
+    folder = sets.copies(tmp_path / "set")
+    last = folder / "rice" / "replicate" / "run-0" / "step-003.png"
+    last.symlink_to(last.rename(tmp_path / "private.png"))
+    _, _, found = read_chains(folder)
+    assert "step-003.png: a link that leads out of" in found.faults[0]

@@ -102,3 +102,15 @@ def test_archive_with_a_missing_file_or_another_order_is_told(tmp_path: Path) ->
     assert not found.chains
     assert "turn 2 starts from 10050-input.png, not from 10050-output1.png" in found.faults[0]
     assert "no file" in found.faults[1]
+
+
+def test_the_name_of_a_session_cannot_lead_out_of_the_images(tmp_path: Path) -> None:
+    folder = archive(tmp_path / "set")
+    for name in ("x-input.png", "x-output1.png"):
+        sets.save(tmp_path / "private" / name, sets.png(sets.scene()))
+    turn = {"input": "x-input.png", "output": "x-output1.png", "instruction": "look"}
+    sessions = json.loads((folder / "edit_sessions.json").read_text())
+    (folder / "edit_sessions.json").write_text(json.dumps({**sessions, "../../private": [turn]}))
+    _, _, found = read_chains(folder)
+    assert len(found.chains) == 2
+    assert "leads out of" in found.faults[0]

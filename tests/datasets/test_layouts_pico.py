@@ -63,9 +63,24 @@ def test_missing_files_are_named_chain_by_chain(tmp_path: Path) -> None:
 
 def test_photograph_that_a_mapping_tool_named_is_taken(tmp_path: Path) -> None:
     folder = sets.pico(tmp_path / "set", {"1_a": 2})
-    photograph = (folder / "photographs" / "1_a_o.jpg").rename(tmp_path / "0001eeaf4aed83f9.jpg")
-    _, _, found = read_chains(rewritten(folder, {**sets.pico_row("1_a", 2), "local_input_image": str(photograph)}))
+    (tmp_path / "downloaded").mkdir()
+    photograph = (folder / "photographs" / "1_a_o.jpg").rename(tmp_path / "downloaded" / "0001eeaf4aed83f9.jpg")
+    rewritten(folder, {**sets.pico_row("1_a", 2), "local_input_image": str(photograph)})
+    _, _, found = read_chains(folder, beside=Beside(photograph.parent))
     assert found.chains[0].source.picture.read() == photograph.read_bytes()
+    _, _, found = read_chains(folder)
+    assert not found.chains, "a set may not take just any file of this disk"
+    assert "lies outside of the set; name its folder with --images" in found.faults[0]
+
+
+def test_a_link_that_leads_out_is_not_found_by_its_name(tmp_path: Path) -> None:
+    folder = sets.pico(tmp_path / "set", {"1_a": 2})
+    elsewhere = (folder / "photographs" / "1_a_o.jpg").rename(tmp_path / "private.jpg")
+    (folder / "photographs" / "1_a_o.jpg").symlink_to(elsewhere)
+    _, _, found = read_chains(folder)
+    assert not found.chains
+    assert "no file 1_a_o.jpg" in found.faults[0]
+    assert "1_a_o.jpg: a link that leads out of" in found.faults[1]
 
 
 def test_two_files_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:

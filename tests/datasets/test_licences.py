@@ -41,6 +41,20 @@ def test_a_licence_is_known_by_any_of_its_names(text: str, identity: str | None)
         "no derivatives, please",
         "All rights reserved",
         "MIT / CC-BY-NC-4.0 badges",
+        "cc_by_nc",
+        "CC_BY_NC_SA",
+        "No commercial use",
+        "not for commercial use",
+        "may not be used for commercial purposes",
+        "commercial use is not allowed",
+        "for research purposes only",
+        "personal use only",
+        "only for educational use",
+        "no modifications allowed",
+        "must not be altered",
+        "not for redistribution",
+        "https://creativecommons.org/licenses/by/4.0/ ; model release: non-commercial research only",
+        "CC0: https://creativecommons.org/publicdomain/zero/1.0/ (do not redistribute)",
     ],
 )
 def test_what_forbids_changes_or_sale_is_restricted_wherever_it_says_so(text: str) -> None:
@@ -48,7 +62,38 @@ def test_what_forbids_changes_or_sale_is_restricted_wherever_it_says_so(text: st
 
 
 @pytest.mark.parametrize(
-    "text", ["CC0-1.0", "CC-BY-4.0", "CC BY-SA 4.0", "MIT", "not stated", "public domain", "candid"]
+    ("text", "identity"),
+    [
+        ("Photo: somebody, https://creativecommons.org/licenses/by/4.0/", "CC-BY-4.0"),
+        ("CC BY-NC 2.0, https://creativecommons.org/licenses/by-nc/2.0/", "CC-BY-NC-2.0"),
+        ("https://creativecommons.org/licenses/by/4.0/ ; no derivatives", None),
+        ("https://creativecommons.org/licenses/by/4.0/ or https://creativecommons.org/licenses/by-sa/4.0/", None),
+    ],
+)
+def test_an_address_names_the_licence_unless_the_words_around_it_ask_for_more(text: str, identity: str | None) -> None:
+    assert read_licence(text).id == identity
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [("MIT", True), ("not stated", True), ("CC BY-NC", True), ("GPL-3.0", False), ("ask my aunt", False)],
+)
+def test_a_licence_that_is_not_known_is_not_understood(text: str, understood: bool) -> None:
+    assert read_licence(text).understood is understood
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CC0-1.0",
+        "CC-BY-4.0",
+        "CC BY-SA 4.0",
+        "MIT",
+        "not stated",
+        "public domain",
+        "candid",
+        "no known copyright restrictions",
+    ],
 )
 def test_what_forbids_neither_is_not(text: str) -> None:
     assert not read_licence(text).restricted

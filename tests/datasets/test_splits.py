@@ -38,7 +38,9 @@ def test_photographs_and_drawings_can_be_kept_apart() -> None:
     assert dealt == {"a": "photograph", "b": "drawn", "c": "unknown"}
 
 
-@pytest.mark.parametrize("text", ["0.8", "0.8,0.3", "0.5,0.5,0", "a,b", "0.25,0.25,0.25,0.25", ""])
+@pytest.mark.parametrize(
+    "text", ["0.8", "0.8,0.3", "0.5,0.5,0", "a,b", "0.25,0.25,0.25,0.25", "nan,nan", "0.5,nan", "inf,-inf", ""]
+)
 def test_shares_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(StudyError, match="add up to 1"):
         read_splits(text)

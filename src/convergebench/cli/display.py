@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from convergebench.cli.plain import one_line, plain
 from convergebench.engine.progress import Progress
 
 if TYPE_CHECKING:
@@ -20,13 +21,13 @@ PLAIN_EVERY = 10.0
 
 def say(line: str) -> None:
     """One line for the person, on stdout."""
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(plain(line) + "\n")
     sys.stdout.flush()
 
 
 def say_beside(line: str) -> None:
     """One line that is no result, on stderr."""
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(one_line(line) + "\n")
     sys.stderr.flush()
 
 
@@ -131,9 +132,9 @@ def panel(stage: str, progress: Progress, told: str) -> Table:
     )
     outer = Table.grid()
     outer.add_row(grid)
-    outer.add_row(Text(told, style="dim", overflow="fold"))
+    outer.add_row(Text(one_line(told), style="dim", overflow="fold"))
     if progress.note:
-        outer.add_row(Text(progress.note, style="yellow", overflow="ellipsis", no_wrap=True))
+        outer.add_row(Text(one_line(progress.note), style="yellow", overflow="ellipsis", no_wrap=True))
     return outer
 
 

@@ -47,6 +47,8 @@ def import_recordings(
     """Import chains made elsewhere into a run; nothing is called, nothing is fetched, nothing is re-encoded."""
     from convergebench.cli.display import say, watch
     from convergebench.cli.interrupt import run_engine
+    from convergebench.cli.plain import one_line
+    from convergebench.cli.running import tell_failures
     from convergebench.datasets.chains import Beside
     from convergebench.datasets.layouts import read_chains
     from convergebench.engine.progress import Progress
@@ -58,9 +60,9 @@ def import_recordings(
     if images is not None and not images.is_dir():
         raise StudyError(f"--images {images} is no folder")
     name, why, found = read_chains(place, layout, Beside(images))
-    say(f"read as {name}: {why}; {len(found.chains)} chains")
+    say(one_line(f"read as {name}: {why}; {len(found.chains)} chains"))
     for note in found.notes:
-        say(f"note    {note}")
+        say(one_line(f"note    {note}"))
     there, known = _already_there(run)
     told = Told(editor, _kind(kind), variant, limit)
     reading = Progress()
@@ -79,12 +81,16 @@ def import_recordings(
         progress = Progress()
         with watch("importing", progress, unit="images"):
             ended = run_engine(opened, prepared, progress, max_cost=None, reuse=[])
+        failed = tell_failures(opened, {(chain.editor, chain.case.id) for chain in prepared.chains})
     if ended.stopped is not None:
         say(f"stopped: {ended.stopped}. Nothing is lost; the same command goes on")
         raise typer.Exit(130 if ended.interrupted else 3)
     _say_left_out(run, prepared.left_out)
-    steps = sum(chain.study.calls(chain.case) for chain in prepared.chains)
-    say(f"{len(prepared.chains)} chains, {steps} edits by {', '.join(prepared.editors)} in {run}")
+    whole = [chain for chain in prepared.chains if (chain.editor, chain.case.id) not in failed]
+    steps = sum(chain.study.calls(chain.case) for chain in whole)
+    say(one_line(f"{len(whole)} chains, {steps} edits by {', '.join(prepared.editors)} in {run}"))
+    if failed:
+        raise typer.Exit(3)
     group = "default" if prepared.study == "roundtrip" else "replicate"
     say(f"next    cbench measure {run} --metric {group} && cbench report {run}")
 
@@ -119,10 +125,12 @@ def _already_there(run: Path) -> tuple[Manifest | None, frozenset[str]]:
 
 def _say_left_out(run: Path, left_out: tuple[str, ...]) -> None:
     from convergebench.cli.display import say
+    from convergebench.cli.plain import one_line
 
     if not left_out:
         return
-    (run / "left-out.txt").write_text("\n".join(left_out) + "\n", encoding="utf-8")
-    for line in left_out[:SHOWN]:
+    lines = [one_line(line) for line in left_out]
+    (run / "left-out.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for line in lines[:SHOWN]:
         say(f"left out: {line}")
     say(f"{len(left_out)} broken chains were left out; {run / 'left-out.txt'} names them all")

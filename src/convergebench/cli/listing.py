@@ -16,21 +16,29 @@ class Shelf(StrEnum):
     suites = "suites"
     pairs = "pairs"
     studies = "studies"
+    variants = "variants"
+    detectors = "detectors"
 
 
 def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List editors, metrics, suites, edit pairs or studies, plug-ins included."""
+    """List editors, metrics, suites, edit pairs, studies, variants or detectors, plug-ins included."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
     from convergebench.cli.editors import editor_rows, editors_as_text
 
-    rows = {"editors": editor_rows, "metrics": _metrics, "suites": _suites, "pairs": _pairs, "studies": _studies}[
-        shelf
-    ]()
+    rows = {
+        "editors": editor_rows,
+        "metrics": _metrics,
+        "suites": _suites,
+        "pairs": _pairs,
+        "studies": _studies,
+        "variants": _variants,
+        "detectors": _detectors,
+    }[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
         return
@@ -99,6 +107,30 @@ def _pairs() -> list[dict[str, str]]:
         for selection in ("all", "later")
         for pair in load_pairs([selection])
     ]
+
+
+def _variants() -> list[dict[str, str]]:
+    from convergebench.edits.variants import shipped_variants
+
+    return [
+        {
+            "variant": variant.id,
+            "family": variant.family,
+            "words by": variant.origin,
+            "cycle": str(variant.period),
+            "compared": variant.compared,
+            "first words": variant.steps[0].words,
+        }
+        for variant in shipped_variants()
+    ]
+
+
+def _detectors() -> list[dict[str, str]]:
+    from convergebench.failures import load_detector
+    from convergebench.registry import names
+
+    facts = [load_detector(name).facts for name in names("failures")]
+    return [{"detector": one.name, "level": one.level, "failure": one.title, "speaks when": one.rule} for one in facts]
 
 
 def _studies() -> list[dict[str, str]]:

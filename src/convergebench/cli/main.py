@@ -9,7 +9,19 @@ from typing import NoReturn
 
 import typer
 
-from convergebench.cli import importing, listing, measuring, reporting, running, suites, verifying, weights
+from convergebench.cli import (
+    examining,
+    exporting,
+    importing,
+    listing,
+    measuring,
+    reporting,
+    running,
+    suites,
+    verifying,
+    weights,
+)
+from convergebench.cli.plain import one_line
 from convergebench.errors import ConvergeBenchError
 from convergebench.redaction import redact
 
@@ -24,9 +36,12 @@ app = typer.Typer(
 )
 app.command("run")(running.run)
 app.command("measure")(measuring.measure)
+app.command("examine")(examining.examine)
+app.command("label")(examining.label)
 app.command("report")(reporting.report)
 app.command("show")(reporting.show)
 app.command("import")(importing.import_recordings)
+app.command("export")(exporting.export)
 app.command("list")(listing.list_names)
 app.command("verify")(verifying.verify)
 app.add_typer(suites.app, name="suite")
@@ -55,7 +70,7 @@ def main() -> None:
     try:
         app()
     except ConvergeBenchError as error:
-        sys.stderr.write(redact(f"error: {error}\n"))
+        sys.stderr.write(one_line(redact(f"error: {error}")) + "\n")
         sys.exit(2)
     except Interrupted:
         sys.stderr.write("stopped; the same command goes on\n")
@@ -64,7 +79,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(141)
     except OSError as error:  # a folder that may not be written, a disk that is full
-        sys.stderr.write(f"error: {error.filename or 'the system'}: {error.strerror or error}\n")
+        sys.stderr.write(one_line(f"error: {error.filename or 'the system'}: {error.strerror or error}") + "\n")
         sys.exit(2)
 
 

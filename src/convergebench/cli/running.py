@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,9 @@ def run(
     ] = None,
     editor: Annotated[list[str] | None, typer.Option("--editor", "-e", help=EDITOR)] = None,
     suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds instead of the study's.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "--steps", min=1, help="Rounds, or steps, instead of the study's.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,
     metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
     max_cost: Annotated[
@@ -74,6 +77,8 @@ def _ready(prepared: Prepared, device: str) -> Place:
 
     for notice in dict.fromkeys(notice for editor in prepared.editors.values() for notice in notices(editor)):
         say_beside(f"note: {notice}")
+    for reason in prepared.left_out:
+        say_beside(f"note: left out: {reason}")
     for name, editor in prepared.editors.items():
         missing = lacks(editor)
         if missing:
@@ -111,9 +116,10 @@ def _with_flags(
     if limit is not None:
         content["images"]["limit"] = limit
     if rounds is not None:
-        if "rounds" not in content[spec.study]:
+        word = next((word for word in ("rounds", "steps") if word in content[spec.study]), None)
+        if word is None:
             raise StudyError(f"the study '{spec.study}' has no rounds to set; leave out --rounds")
-        content[spec.study]["rounds"] = rounds
+        content[spec.study][word] = rounds
     if metric:
         content["measure"]["metrics"] = metric
     return parse_spec(content, where="flags")
@@ -145,7 +151,7 @@ def _execute(
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
         if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)
-        _tell_failures(opened)
+        tell_failures(opened)
         if summary.interrupted:
             say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
             raise typer.Exit(130)
@@ -159,6 +165,13 @@ def _execute(
             workers=workers,
             max_cost=max_cost,
         )
+        if spec.examine.detectors:
+            from convergebench.cli.display import say_beside
+            from convergebench.cli.examining import look_for, slips
+
+            slipped = slips(look_for(opened, list(spec.examine.detectors), workers=workers))
+            if slipped:  # a detector of a third party must not keep anybody from the report
+                say_beside(slipped)
     if report:
         from convergebench.cli.reporting import write_and_print
 
@@ -171,18 +184,18 @@ def _execute(
         raise typer.Exit(3)
 
 
-def _tell_failures(opened: Run) -> None:
-    """Which chains broke off, and why the first one did: a person need not look for it."""
+def tell_failures(opened: Run, of: Collection[tuple[str, str]] | None = None) -> set[tuple[str, str]]:
+    """Which chains broke off (of these, by editor and case), and why the first one did: a person need not look."""
     from convergebench.cli.display import say_beside
 
-    failed = list(
-        opened.journal.rows("select editor, \"case\", detail from chains where status = 'failed' order by 1, 2")
-    )
+    rows = opened.journal.rows("select editor, \"case\", detail from chains where status = 'failed' order by 1, 2")
+    failed = [row for row in rows if of is None or row[:2] in of]
     if failed:
         chains = "chain" if len(failed) == 1 else "chains"
         say_beside(
             f"{len(failed):,} {chains} failed; the same command tries again. {', '.join(failed[0][:2])}: {failed[0][2]}"
         )
+    return {(row[0], row[1]) for row in failed}
 
 
 def _print_forecast(root: Path, prepared: Prepared) -> None:
@@ -201,6 +214,8 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
         done = frames.steps_done()
         frames.close()
     rows = forecast(prepared.chains, prepared.editors, done)
+    for reason in prepared.left_out:
+        say(f"left out: {reason}")
     cases = len({chain.case.id for chain in prepared.chains})
     say(f"{root}: {len(prepared.sources)} images, {len(prepared.edits)} edits, {cases} cases, "
         f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip

@@ -19,6 +19,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     What a killed process left behind is cleared away by the next one that writes to the same place.
     """
     require_free(out)
+    out = out.resolve()  # a link stays one, and what it leads to becomes the folder
     out.parent.mkdir(parents=True, exist_ok=True)
     _clear(out)
     making = out.parent / f".{out.name}.part-{os.getpid()}"
@@ -42,6 +43,8 @@ def require_free(out: Path) -> None:
         raise StudyError(f"--out {out} is a file; name a new folder")
     if out.is_dir() and any(out.iterdir()):
         raise StudyError(f"--out {out} is not empty; name a new folder")
+    if out.resolve() == Path.cwd():  # it would be replaced under the feet of whoever stands in it
+        raise StudyError(f"--out {out} is the folder you are in; name a new one")
 
 
 def _clear(out: Path) -> None:

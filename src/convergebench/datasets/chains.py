@@ -36,6 +36,8 @@ class RecordedSource:
     kind: Kind | None = None
     origin: str = ""
     """Where it is from, for the manifest: a set, a row, an address."""
+    licence: str | None = None
+    """Its own licence, where the set has one for it; None: that of the set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class RecordedChain:
     origin: str
     """The set, as a reader knows it."""
     licence: str = UNSTATED
+    """That of the pictures that were made; the untouched one may have its own."""
     family: str | None = None
     """The group of the variant; None where the set has none."""
     compared: Compared | None = None

@@ -15,7 +15,7 @@ from convergebench.datasets.atomic import require_free, whole_folder
 from convergebench.datasets.card import CITATION, card, description
 from convergebench.datasets.checksums import write_checksums
 from convergebench.datasets.croissant import About, document
-from convergebench.datasets.failing import deciding
+from convergebench.datasets.failing import seen
 from convergebench.datasets.fields import PATCHES, Table
 from convergebench.datasets.formats import format_class
 from convergebench.datasets.formats.base import Format
@@ -24,11 +24,13 @@ from convergebench.datasets.licences import read_licence
 from convergebench.datasets.patches import PatchPlan
 from convergebench.datasets.patching import Patcher
 from convergebench.datasets.record import Record, Records, Rights, licence_of, origin_of
+from convergebench.datasets.secrets import Blotter
 from convergebench.datasets.side_tables import SideTables
 from convergebench.datasets.source import ChainFacts, RunSource
 from convergebench.datasets.splits import Splits, ordered
 from convergebench.datasets.tally import Tally
 from convergebench.errors import StudyError
+from convergebench.redaction import redact
 from convergebench.store.images import EXTENSIONS
 
 SHARD_BYTES = 500_000_000
@@ -76,6 +78,7 @@ Told = Callable[[Done], None]
 def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None) -> Exported:
     """Write a run's pictures and all that is known about them into a new folder."""
     form_class = format_class(wishes.form)
+    _require_words(wishes)
     require_free(out)
     with RunSource(run) as source:
         chains, left_out = _allowed(source, wishes)
@@ -92,6 +95,12 @@ def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None)
                 writing.chains(chains, told)
             writing.papers()
         return Exported(out, writing.tally, writing.notices())
+
+
+def _require_words(wishes: Wishes) -> None:
+    for option, text in (("--name", wishes.name), ("--licence", wishes.licence)):
+        if text is not None and not text.strip():
+            raise StudyError(f"{option} is empty; write something there or leave it out")
 
 
 def _allowed(source: RunSource, wishes: Wishes) -> tuple[list[ChainFacts], Counter[str]]:
@@ -133,7 +142,8 @@ class _Writing:
         given = read_licence(wishes.licence) if wishes.licence else None
         self._records = Records(source, Rights(given))
         self._patcher = Patcher(wishes.patches) if wishes.patches is not None else None
-        self.side = SideTables(form.root, self._records.table)
+        self._blotter = Blotter()
+        self.side = SideTables(form.root, self._records.table, self._blotter)
 
     def chains(self, chains: Sequence[ChainFacts], told: Told) -> None:
         """Every record of these chains."""
@@ -144,7 +154,7 @@ class _Writing:
             self.tally.chain(chain)
             self.tally.measurements += self.side.measurements(chain, values)
             self.tally.labels += self.side.labels(chain, labels)
-            self.tally.failures.update({label.mode for label in deciding(labels) if label.present})
+            self.tally.failures.update(list(seen(labels)))
             split = self._dealt[chain.picture.sha256]
             for record in self._records.of_chain(chain, split, values, labels):
                 self._record(chain, record)
@@ -153,13 +163,14 @@ class _Writing:
 
     def _record(self, chain: ChainFacts, record: Record) -> None:
         self.tally.record(record.values, pictured=record.picture is not None)
+        values = self._blotter.record(record.values)
         if record.picture is None:
-            self.side.without_image(record.values)
+            self.side.without_image(values)
             return
         data = self._source.read(record.picture)
-        self._form.add(self._records.table, record.values, data, EXTENSIONS[record.picture.mime])
+        self._form.add(self._records.table, values, data, EXTENSIONS[record.picture.mime])
         if self._patcher is not None:
-            for patch, png in self._patcher.of(chain, record.values, data):
+            for patch, png in self._patcher.of(chain, values, data):
                 self._form.add(PATCHES, patch, png, "png")
                 self.tally.patches += 1
 
@@ -171,9 +182,9 @@ class _Writing:
             for table, file in self.side.files().items()
         }
         tables: list[Table] = [self._records.table, *([PATCHES] if self.tally.patches else [])]
-        head = front_matter(name, self._wishes.licence, self.tally, form, tables, side)
+        head = front_matter(name, self.tally, form, tables, side)
         text = card(name, self._source, self._wishes.licence, self.tally, form, tables, side, self._wishes.patches)
-        (form.root / "README.md").write_text(head + text, encoding="utf-8")
+        (form.root / "README.md").write_text(redact(head + text), encoding="utf-8")
         files, sets = [], []
         for table in tables:
             some_files, some_sets = form.croissant(table)
@@ -190,7 +201,7 @@ class _Writing:
             creator=self._wishes.creator,
         )
         written = json.dumps(document(about, files, sets), ensure_ascii=False, indent=1)
-        (form.root / "croissant.json").write_text(written + "\n", encoding="utf-8")
+        (form.root / "croissant.json").write_text(redact(written) + "\n", encoding="utf-8")
         write_checksums(form.root)
 
     @property
@@ -211,6 +222,12 @@ class _Writing:
             said.append(
                 f"{len(names)} source images have no stated licence (first: {names[0]}); settle it before publishing, "
                 "then say it with --licence"
+            )
+        strange = [licence for licence in sorted(tally.source_licences) if not read_licence(licence).understood]
+        if strange:
+            said.append(
+                f"{sum(len(tally.source_licences[licence]) for licence in strange)} source images have a licence that "
+                f"is not understood here (first: {strange[0]}); read it before publishing"
             )
         if self._wishes.licence is not None:
             own = tally.edited_licences - Counter({self._wishes.licence: tally.pictures})

@@ -105,7 +105,11 @@ STEP = (
         settings="JSON: everything asked for beside the words",
         used="JSON: what was really sent beside the words",
     ),
-    *_fields("texts", failures="names of the failure modes seen in this picture; null: nobody looked"),
+    *_fields(
+        "texts",
+        failures="names of the failure modes seen in this picture (people's word before judges', that before rules'; "
+        "the newest of each, of several people the majority's); null: nobody looked",
+    ),
     *_fields(
         "text",
         kind="what the source shows: face, object, scene",

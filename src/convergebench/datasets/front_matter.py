@@ -15,11 +15,9 @@ TAGS = ("image", "image-editing", "image-quality-assessment", "iterative-editing
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def front_matter(
-    name: str, given: str | None, tally: Tally, form: Format, tables: Sequence[Table], side: Mapping[str, str]
-) -> str:
+def front_matter(name: str, tally: Tally, form: Format, tables: Sequence[Table], side: Mapping[str, str]) -> str:
     """Licence, size, and for every table where its files are and which types its columns have."""
-    licence = card_licence(tally, given)
+    licence = card_licence(tally)
     configs: list[dict[str, Any]] = [_config(form, table, default=index == 0) for index, table in enumerate(tables)]
     # `datasets` reads all configurations of a set in one form, so that other tables can only be one beside Parquet
     configs += [{"config_name": table, "data_files": file} for table, file in side.items() if form.name == "hf"]
@@ -36,10 +34,8 @@ def front_matter(
     return "\n".join(["---", *_block(head, 0), "---", ""])
 
 
-def card_licence(tally: Tally, given: str | None) -> str:
-    """One word for the whole set: what the exporter says if all edited pictures have it, else the one that all have."""
-    if given is not None and set(tally.edited_licences) <= {given}:
-        return read_licence(given).hub
+def card_licence(tally: Tally) -> str:
+    """One word for the whole set: the licence that all records have, untouched sources too, else `other`."""
     found = {read_licence(licence).hub for licence in tally.licences}
     return found.pop() if len(found) == 1 else "other"
 

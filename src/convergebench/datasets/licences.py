@@ -1,7 +1,8 @@
 """What a source's licence lets one do with pictures made from it.
 
 A licence comes as free text (an SPDX id, an address, a Flickr phrase). Flags are found anywhere in the text, so that a
-longer sentence with `non-commercial` in it is never taken for a free one; an id is only given to text that is one.
+longer sentence with `non-commercial` in it is never taken for a free one; an id is only given to text that is one, or
+that holds its address and nothing that asks for more.
 """
 
 from __future__ import annotations
@@ -38,10 +39,26 @@ _ADDRESS = re.compile(r"creativecommons\.org/(?:licenses/(by[a-z-]*)/(\d\.\d)|pu
 _PHRASE = re.compile(r"^attribution((?:-(?:noncommercial|noderivs|sharealike))*)-license$")
 _PHRASES = {"noncommercial": "nc", "noderivs": "nd", "sharealike": "sa"}
 
-_NON_COMMERCIAL = re.compile(r"\bnc\b|non-?\s?commercial|research[- ](?:use )?only|academic[- ](?:use )?only")
-_NO_DERIVATIVES = re.compile(r"\bnd\b|no-?\s?deriv")
-_SHARE = re.compile(r"\bsa\b|share-?\s?alike")
-_CLOSED = re.compile(r"all rights reserved|no redistribution|do not (?:re)?distribute|not be redistributed|proprietary")
+_PRIVATE = "personal|private|research|academic|scientific|educational|editorial"
+_NON_COMMERCIAL = re.compile(
+    r"\bnc\b|non-? ?commercial|without commercial|\b(?:no|not|never)\b[^.;,]{0,30}\bcommercial"
+    r"|\bcommercial[^.;,]{0,30}\b(?:prohibited|forbidden|not)\b"
+    rf"|\b(?:{_PRIVATE})(?:[- ]\w+){{0,2}}[- ]only|\bonly for (?:{_PRIVATE})"
+)
+_NO_DERIVATIVES = re.compile(
+    r"\bnd\b|no-? ?deriv|\bno[- ](?:modif|alter|chang|edit)|\bnot (?:be |to be )?(?:modif|alter|chang|edit)"
+)
+_SHARE = re.compile(r"\bsa\b|share-? ?alike")
+_CLOSED = re.compile(
+    r"all rights reserved|proprietary|no[- ](?:re)?distribution|\bnot (?:be |for |to be )?(?:re-?)?distribut"
+)
+
+_FLAGS = {
+    "non_commercial": _NON_COMMERCIAL,
+    "no_derivatives": _NO_DERIVATIVES,
+    "share_alike": _SHARE,
+    "closed": _CLOSED,
+}
 
 _HUB = frozenset(
     {
@@ -83,6 +100,11 @@ class Licence:
         return self.non_commercial or self.no_derivatives or self.closed
 
     @property
+    def understood(self) -> bool:
+        """Whether it is clear what it asks for."""
+        return self.id is not None or self.unstated or self.restricted
+
+    @property
     def free(self) -> bool:
         """Nothing at all is asked for."""
         return self.id in _FREE
@@ -107,14 +129,14 @@ def read_licence(text: str) -> Licence:
     """What this text says."""
     plain = _plain(text)
     identity = _SPDX.get(plain) or _creative(plain) or _from_address(text)
-    flagged = (identity or text).lower()
+    found = _flags(text) | _flags(identity or "")
     return Licence(
         text=text.strip(),
         id=identity,
-        non_commercial=bool(_NON_COMMERCIAL.search(flagged)),
-        no_derivatives=bool(_NO_DERIVATIVES.search(flagged)),
-        share_alike=bool(_SHARE.search(flagged)) or identity in _SHARE_ALIKE,
-        closed=bool(_CLOSED.search(flagged)),
+        non_commercial="non_commercial" in found,
+        no_derivatives="no_derivatives" in found,
+        share_alike="share_alike" in found or identity in _SHARE_ALIKE,
+        closed="closed" in found,
     )
 
 
@@ -134,6 +156,12 @@ def _same(one: Licence, other: Licence) -> bool:
     return one.id is not None and one.id == other.id
 
 
+def _flags(text: str) -> set[str]:
+    """What is asked for anywhere in the text; `cc_by_nc` says it as `CC BY-NC` does."""
+    spoken = re.sub(r"[\s_]+", " ", text.lower())
+    return {name for name, pattern in _FLAGS.items() if pattern.search(spoken)}
+
+
 def _plain(text: str) -> str:
     return re.sub(r"[\s_]+", "-", text.strip().lower())
 
@@ -150,9 +178,16 @@ def _creative(plain: str) -> str | None:
 
 
 def _from_address(text: str) -> str | None:
-    found = _ADDRESS.search(text.lower())
-    if not found:
+    """The licence at the one address in the text, unless the words around it ask for more than it does."""
+    named = {_at(found) for found in _ADDRESS.finditer(text.lower())}
+    if len(named) != 1:
         return None
+    identity = named.pop()
+    around = _flags(_ADDRESS.sub(" ", text.lower()))
+    return identity if around <= _flags(identity) else None
+
+
+def _at(found: re.Match[str]) -> str:
     if found[3]:
         return "CC0-1.0" if found[3] == "zero" else "public domain"
     return f"CC-{found[1].upper()}-{found[2]}"

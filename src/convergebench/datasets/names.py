@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST = 120
@@ -18,9 +18,9 @@ def safe(text: str) -> str:
 class UniqueNames:
     """Gives each key its wished-for name, with a mark of its own if another key has it already."""
 
-    def __init__(self) -> None:
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._names: dict[Hashable, str] = {}
-        self._taken: set[str] = set()
+        self._taken = {name.lower() for name in reserved}
 
     def of(self, key: Hashable, wished: str) -> str:
         """The same key always gets the same name."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import zipfile
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
@@ -20,12 +22,24 @@ BLOCK_BYTES = 64 << 20
 BLOCKS = 8
 """So many are kept."""
 
+LARGEST = 512 << 20
+"""Bytes of the largest file that is taken for a picture: an archive may claim to hold far more than memory."""
+
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Ways of packing that are unpacked no further than asked for."""
 _READING = threading.Lock()
 
 
 def is_image(path: Path) -> bool:
     """Whether the name is that of an image file; hidden ones are not looked at."""
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
+
+def is_inside(root: Path, path: Path) -> bool:
+    """Whether a file really lies below a folder, links followed; what the Hub's cache links to belongs to the set."""
+    real, home = path.resolve(), root.resolve()
+    snapshots = (above for above in (home, *home.parents) if above.parent.name == "snapshots")
+    return any(real.is_relative_to(one) for one in (home, *(above.parent.parent / "blobs" for above in snapshots)))
 
 
 def in_file(path: Path) -> Picture:
@@ -39,7 +53,20 @@ def in_folder(root: Path, name: str) -> Picture | None:
     if relative.is_absolute() or ".." in relative.parts:
         raise StudyError(f"'{name}' leads out of {root}; a set may only name files below its own folder")
     path = root.joinpath(*relative.parts)
-    return in_file(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    if not is_inside(root, path):
+        raise StudyError(f"'{name}' is a link that leads out of {root}; put the file itself there")
+    return in_file(path)
+
+
+def looked_up(root: Path, name: str, missing: str) -> tuple[Picture | None, str]:
+    """The file that a row names, and what is wrong with it: a fault of one chain must not be one of the whole set."""
+    try:
+        picture = in_folder(root, name)
+    except StudyError as error:
+        return None, str(error)
+    return picture, "" if picture is not None else f"no file {root / name}; {missing}"
 
 
 def in_zip(archive: Path, name: str) -> Picture:
@@ -59,7 +86,9 @@ def in_table(path: Path, column: str, row: int) -> Picture:
 
 def _read_file(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            return stream.read(_bearable(size, str(path)))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -67,8 +96,13 @@ def _read_file(path: Path) -> bytes:
 def _read_zip(archive: Path, name: str) -> bytes:
     try:
         with zipfile.ZipFile(archive) as opened:
-            return opened.read(name)
-    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError) as error:
+            member = opened.getinfo(name)
+            if member.compress_type not in _PACKED:
+                raise StudyError(f"{name} in {archive} is packed in an unusual way; pack it anew with zip")
+            size = _bearable(member.file_size, f"{name} in {archive}")
+            with opened.open(member) as stream:
+                return stream.read(size + 1)  # one more, so that the end is seen and the checksum looked at
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
         raise StudyError(f"cannot read {name} out of {archive}: {error}") from error
 
 
@@ -76,9 +110,15 @@ def _read_part(archive: Path, offset: int, size: int) -> bytes:
     try:
         with archive.open("rb") as stream:
             stream.seek(offset)
-            return stream.read(size)
+            return stream.read(_bearable(size, f"a part of {archive}"))
     except OSError as error:
         raise StudyError(f"cannot read {archive}: {error.strerror or error}") from error
+
+
+def _bearable(size: int, what: str) -> int:
+    if size > LARGEST:
+        raise StudyError(f"{what} has {size >> 20:,} MiB, more than the {LARGEST >> 20:,} of any picture; take it out")
+    return size
 
 
 def _read_cell(path: Path, column: str, row: int) -> bytes:

@@ -11,8 +11,8 @@ from convergebench.datasets.failing import failures_at
 from convergebench.datasets.fields import STEP, Table, empty_record, steps_table
 from convergebench.datasets.licences import Licence, covers, read_licence
 from convergebench.datasets.measured import Names
+from convergebench.datasets.secrets import told_as_json
 from convergebench.datasets.source import ChainFacts, Label, Picture, RunSource, StepFacts, Value
-from convergebench.redaction import SECRET, redact
 from convergebench.store.manifest import Manifest
 
 PHOTOGRAPHS = ("scikit-image:", "scikit-learn:")
@@ -57,15 +57,19 @@ class Records:
         steps = self._source.steps(chain)
         common = {**self._common(chain), "split": split}
         numbers = self._names.by_step(values)
-        indices = {chain.picture.id: 0, **{step.key: step.position for step in steps}}
+        # an imported chain starts from a state of its own, which only its first step names
+        starts = {chain.picture.id: 0, **{step.parent: 0 for step in steps[:1]}}
+        indices = {**starts, **{step.key: step.position for step in steps}}
         sessions = self._source.manifest.sessions
         first = {**_untouched(chain), **_made(sessions, "")}
         for facts in (first, *({**_edited(step, indices), **_made(sessions, step.started or "")} for step in steps)):
             picture = facts.pop("picture")
+            # edits that were imported under a licence of their own keep it
+            rights = read_licence(facts.pop("own_licence", None) or common["source_licence"])
             index = facts["step_index"]
             record = {**empty_record(STEP), **common, **_of_picture(picture), **facts}
             record["id"] = f"{chain.id}/{index}"
-            record["licence"] = self._rights.of_step(read_licence(common["source_licence"]), untouched=index == 0)
+            record["licence"] = self._rights.of_step(rights, untouched=index == 0)
             record["failures"] = failures_at(labels, index)
             if self._names.keys:
                 record["measurements"], record["without_value"] = numbers(index)
@@ -87,7 +91,7 @@ class Records:
             "kind": chain.kind,
             "origin": origin_of(source),
             "source_sha256": chain.picture.sha256,
-            "source_address": redact(str(source.get("source") or "")) or None,
+            "source_address": str(source.get("source") or "") or None,
             "source_licence": licence_of(manifest, chain.source),
             "simulated": bool(editor.get("simulated", False)),
             "editor_fingerprint": editor.get("fingerprint"),
@@ -135,7 +139,7 @@ def _edited(step: StepFacts, indices: Mapping[str, int]) -> dict[str, Any]:
         "parent_step": indices.get(step.parent),
         "round": step.round,
         "operation": step.operation,
-        "prompt": redact(step.instruction),
+        "prompt": step.instruction,
         "seed": told.get("seed") if step.seed is None else step.seed,
         "temperature": _first(settings.get("temperature"), told.get("temperature")),
         "resolution_requested": _first(settings.get("resolution"), told.get("resolution")),
@@ -145,32 +149,19 @@ def _edited(step: StepFacts, indices: Mapping[str, int]) -> dict[str, Any]:
         "seconds": _first(told.get("seconds"), step.seconds),
         "cost": step.dollars,
         "attempts": step.attempts,
-        "reasoning_summary": None if step.reasoning is None else redact(step.reasoning),
+        "reasoning_summary": step.reasoning,
         "status": step.status,
-        "detail": redact(step.detail) or None,
+        "detail": step.detail or None,
         "step_key": step.key,
-        "settings": _without_secrets(settings),
-        "used": _without_secrets(used) if step.used else None,
+        "settings": told_as_json(settings),
+        "used": told_as_json(used) if step.used else None,
         "picture": step.picture,
+        "own_licence": told.get("licence"),
     }
 
 
 def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
-
-
-def _without_secrets(value: Any) -> str:
-    return redact(json.dumps(_blotted(value), ensure_ascii=False, sort_keys=True))
-
-
-def _blotted(value: Any) -> Any:
-    """Text under a name that speaks of a key is blotted out, whatever it is; numbers (`max_tokens`) stay."""
-    if isinstance(value, dict):
-        return {
-            name: "…" if isinstance(inner, str) and SECRET.search(name) else _blotted(inner)
-            for name, inner in value.items()
-        }
-    return [_blotted(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _made(sessions: Sequence[Mapping[str, Any]], started: str) -> dict[str, Any]:

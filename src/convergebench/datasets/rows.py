@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from convergebench.errors import StudyError
+from convergebench.store.sheets import unguarded
 
 Row = dict[str, Any]
 
@@ -28,7 +29,7 @@ def columns_of(path: Path) -> frozenset[str]:
             if path.suffix == ".csv":
                 return frozenset(next(csv.reader(stream), []))
             first = json.loads(stream.readline() or "null")
-    except (OSError, ValueError, csv.Error, pl.exceptions.PolarsError):
+    except (OSError, ValueError, RecursionError, csv.Error, pl.exceptions.PolarsError):
         return frozenset()
     return frozenset(first) if isinstance(first, dict) else frozenset()
 
@@ -54,7 +55,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} is not valid JSON ({error}); get the file again") from error
 
 
@@ -77,6 +78,17 @@ def require(row: Row, columns: Sequence[str], *, what: str) -> None:
         raise StudyError(f"{what} has no column '{missing[0]}' (needed: {', '.join(columns)})")
 
 
+def sound_text(value: Any, *, what: str) -> None:
+    """Refuse halves of characters (surrogates): JSON can write them, but no file, table or page can hold them."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise StudyError(f"{what} holds half a character ({error.object[error.start]!a}); write it anew") from error
+    except RecursionError as error:
+        raise StudyError(f"{what} is nested too deep; write it anew") from error
+
+
 def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
     try:
         table = pl.scan_parquet(path)
@@ -95,7 +107,7 @@ def _csv(path: Path, text: str) -> list[Row]:
     for number, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise StudyError(f"{path}, line {number}: other columns than the header has; repair the line")
-    return [dict(row) for row in rows]
+    return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
 def _lines(path: Path, text: str) -> list[Row]:
@@ -105,7 +117,7 @@ def _lines(path: Path, text: str) -> list[Row]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StudyError(f"{path}, line {number}: not valid JSON ({error})") from error
         if not isinstance(row, dict):
             raise StudyError(f"{path}, line {number}: should be an object, not {type(row).__name__}")

@@ -11,8 +11,10 @@ from types import TracebackType
 from typing import IO, Any
 
 from convergebench.datasets.fields import LABELS, MEASUREMENTS, Table, without_pictures
+from convergebench.datasets.secrets import Blotter
 from convergebench.datasets.source import ChainFacts, Label, Value
 from convergebench.redaction import redact
+from convergebench.store.sheets import guarded
 
 FOLDER = "tables"
 
@@ -20,8 +22,9 @@ FOLDER = "tables"
 class SideTables:
     """Each file is made when its first row comes, so that there are no empty ones."""
 
-    def __init__(self, root: Path, steps: Table) -> None:
+    def __init__(self, root: Path, steps: Table, blotter: Blotter) -> None:
         self._root = root / FOLDER
+        self._blotter = blotter
         self._files: dict[str, IO[str]] = {}
         self._held = ExitStack()
         self._sheets: dict[str, csv.DictWriter[str]] = {}
@@ -29,10 +32,11 @@ class SideTables:
 
     def measurements(self, chain: ChainFacts, values: Iterable[Value]) -> int:
         """Every number of a chain, infinite ones too; how many there were."""
+        identity = self._blotter.chain(chain.id)
         rows = [
             {
-                "id": f"{chain.id}/{value.step}",
-                "chain_id": chain.id,
+                "id": f"{identity}/{value.step}",
+                "chain_id": identity,
                 "step_index": value.step,
                 **{name: getattr(value, name) for name in ("metric", "role", "lag", "align", "value", "status")},
                 "detail": redact(value.detail),
@@ -45,10 +49,11 @@ class SideTables:
     def labels(self, chain: ChainFacts, labels: Iterable[Label]) -> int:
         """Every label of a chain, by whomever; how many there were."""
         said = {None: None, 0: "false", 1: "true"}
+        identity = self._blotter.chain(chain.id)
         rows = [
             {
                 **label._asdict(),
-                "chain_id": chain.id,
+                "chain_id": identity,
                 "present": said[label.present],
                 "detail": redact(label.detail),
                 "by": redact(label.by),
@@ -80,7 +85,7 @@ class SideTables:
             sheet.writeheader()
             self._sheets[table] = sheet
         if rows:
-            self._sheets[table].writerows(rows)
+            self._sheets[table].writerows({name: guarded(value) for name, value in row.items()} for row in rows)
         return len(rows)
 
     def _file(self, table: str, suffix: str) -> IO[str]:

@@ -46,7 +46,7 @@ def read_splits(text: str | None) -> Splits:
         shares = tuple(float(part) for part in text.split(","))
     except ValueError:
         shares = ()
-    if len(shares) not in NAMES or any(share <= 0 for share in shares) or abs(sum(shares) - 1) > 1e-6:
+    if len(shares) not in NAMES or not all(share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-6:
         raise StudyError(f"--splits {text}: give two or three shares that add up to 1 (0.8,0.1,0.1), or: origin")
     return Splits(shares)
 

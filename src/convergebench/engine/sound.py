@@ -63,7 +63,7 @@ def _checked(chain: RecordedChain, kind: Kind, known: frozenset[str]) -> Sound:
         sha256=sha256,
         width=width,
         height=height,
-        licence=chain.licence,
+        licence=chain.source.licence or chain.licence,
         source=chain.source.origin or f"{chain.origin}: {chain.id}",
         read=picture.read,
     )

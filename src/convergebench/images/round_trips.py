@@ -168,7 +168,7 @@ def _listed(root: Path, chains: list[Path]) -> dict[str, _Listed]:
 def _entries(path: Path) -> list[_Listed]:
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise StudyError(f"'{path}' is not valid JSON ({error}); repair or remove it") from error
     if not isinstance(content, list):
         return []

@@ -176,7 +176,8 @@ REPLICATE: tuple[tuple[str, str, str], ...] = (
         "wilson",
         "share with its interval",
         "Chains that show the failure, of those it could be told for, with Wilson's interval. Chains of one image are "
-        "alike, so it counts images; of one image there is none. A chain that ended early and shows nothing is undecided.",
+        "alike, so it counts images; of one image there is none. A chain that ended early and shows nothing is "
+        "undecided.",
     ),
     (
         "noticed",

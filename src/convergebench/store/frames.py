@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from convergebench.store.journal import connect
+from convergebench.store.labels import LOOKED
 from convergebench.store.run import require_run
 
 MEASUREMENTS = {
@@ -34,6 +35,18 @@ ATTEMPTS = {
     "dollars": pl.Float64, "outcome": pl.String, "error": pl.String, "model": pl.String,
 }  # fmt: skip
 
+LABELS = {
+    "id": pl.String, "editor": pl.String, "case": pl.String, "source_image": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "mode": pl.String, "level": pl.String, "present": pl.Boolean,
+    "step": pl.Int64, "last": pl.Int64, "shown": pl.Int64, "region": pl.String, "evidence": pl.String,
+    "confidence": pl.Float64, "source": pl.String, "by": pl.String, "detail": pl.String, "made": pl.String,
+}  # fmt: skip
+PROBES = {
+    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "step": pl.Int64, "probe": pl.String, "by": pl.String,
+    "value": pl.Float64,
+}  # fmt: skip
+
 _CASE = "c.source, c.kind, c.pair, c.category, c.replicate"
 
 
@@ -46,16 +59,22 @@ class RunFrames:
         # a run of an older schema can be read without being changed
         columns = {row[1] for row in self._connection.execute("pragma table_info(steps)")}
         self._used = "s.used" if "used" in columns else "null"
+        tables = {row[0] for row in self._connection.execute("select name from sqlite_master")}
+        self._examined = {"labels", "probes"} <= tables
 
     def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
         rows = self._connection.execute(query, parameters).fetchall()
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def measurements(self, align: str) -> pl.DataFrame:
-        """One row per (editor, case, step, metric) under this alignment; rows of lags are named `rmse-lag1`."""
+        """One row per (editor, case, step, metric) under this alignment; rows of lags are named `rmse-lag1`.
+
+        Rows against step 1 are named `ssim-first`, those against replicate 0 `rmse-replicate`.
+        """
         return self._frame(
             f"""select k.editor, k."case", {_CASE}, k.round, k.step,
                   m.metric || case k.role when 'lag' then '-lag' || k.lag
+                                          when 'first' then '-first'
                                           when 'replicate' then '-replicate' else '' end,
                   m.value, m.status, m.detail, k.role, m.align, m.fingerprint
                 from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
@@ -102,6 +121,30 @@ class RunFrames:
             """select editor, step, attempt, started, seconds, dollars, outcome, error, model
                from attempts order by started, step, attempt""",
             ATTEMPTS,
+        )
+
+    def labels(self) -> pl.DataFrame:
+        """Every failure label ever given, the oldest first; which of them count is for the analysis to say."""
+        if not self._examined:
+            return pl.DataFrame(schema=LABELS)
+        rows = self._connection.execute(
+            """select l.id, l.editor, l."case", c.source, c.pair, c.category, c.replicate, l.mode, l.level, l.present,
+                 l.step, l.last, l.shown, l.region, l.evidence, l.confidence, l.source, l."by", l.detail, l.made
+               from labels l join cases c on c.id = l."case"
+               order by l.made, l.editor, l."case", l.mode, l.step, l.id"""
+        ).fetchall()
+        frame = pl.DataFrame(rows, schema={**LABELS, "present": pl.Int64}, orient="row")
+        return frame.with_columns(pl.col("present").cast(pl.Boolean))
+
+    def probes(self) -> pl.DataFrame:
+        """The numbers that detectors looked at, one row per chain, step, probe and detector."""
+        if not self._examined:
+            return pl.DataFrame(schema=PROBES)
+        return self._frame(
+            f"""select p.editor, p."case", {_CASE}, p.step, p.probe, p."by", p.value
+                from probes p join cases c on c.id = p."case" where p.probe <> ? order by 1, 2, 9, 10, 8""",
+            PROBES,
+            (LOOKED,),
         )
 
     def steps_done(self) -> dict[tuple[str, str], int]:

@@ -15,6 +15,10 @@ from convergebench.datasets.fields import Table
 from convergebench.datasets.formats.folders import FILE_NAME, FolderFormat
 from convergebench.datasets.names import UniqueNames, safe
 from convergebench.errors import StudyError
+from convergebench.store.sheets import guarded
+
+OWN = ("README.md", "croissant.json", "checksums.sha256", "metadata.jsonl", "metadata.csv", "tables", "patches")
+"""What else lies at the top of the set: no image's folder may be called so."""
 
 
 class Banana100(FolderFormat):
@@ -26,6 +30,7 @@ class Banana100(FolderFormat):
         if len(splits) > 1:
             raise StudyError("--as banana100 has no splits; leave --splits out or use --as imagefolder")
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
+        self._tops = UniqueNames(OWN)
         self._runs = UniqueNames()
         self._sheets: dict[str, csv.DictWriter[str]] = {}
 
@@ -35,8 +40,9 @@ class Banana100(FolderFormat):
 
     def place(self, table: Table, record: Mapping[str, Any]) -> str:
         """`coffee/replicate/run_0/step_017`."""
-        editor = [safe(str(record["editor"]))] if len(self.editors) > 1 else []
-        parts = [*editor, safe(str(record["image_name"])), safe(str(record["variant"])), f"run_{record['run_index']}"]
+        names = ["editor", "image_name", "variant"] if len(self.editors) > 1 else ["image_name", "variant"]
+        top, *below = (str(record[name]) for name in names)
+        parts = [self._tops.of(top, safe(top)), *map(safe, below), f"run_{record['run_index']}"]
         patch = f"_patch_{record['patch_index']:02}" if "patch_index" in record else ""
         return f"{self._runs.of(record['chain_id'], '/'.join(parts))}/step_{record['step_index']:03}{patch}"
 
@@ -54,7 +60,7 @@ class Banana100(FolderFormat):
             sheet.writeheader()
             self._sheets[table.name] = sheet
         flat = {
-            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
+            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else guarded(value)
             for name, value in row.items()
         }
         self._sheets[table.name].writerow(flat)

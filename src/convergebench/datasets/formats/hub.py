@@ -8,6 +8,7 @@ from typing import ClassVar
 from convergebench.datasets.features import polars_schema
 from convergebench.datasets.fields import Table
 from convergebench.datasets.formats.parquet import Parquet
+from convergebench.store.sheets import FORMULA
 
 GIT_ATTRIBUTES = "*.parquet filter=lfs diff=lfs merge=lfs -text\n"
 """Large files go through the Hub's large-file storage."""
@@ -30,6 +31,8 @@ class Hub(Parquet):
         schema = polars_schema(table)
         kept = file.with_suffix(".parquet")
         rows = pl.scan_csv(file, schema=schema) if file.suffix == ".csv" else pl.scan_ndjson(file, schema=schema)
+        if file.suffix == ".csv":  # no spreadsheet opens this one
+            rows = rows.with_columns(pl.col(pl.String).str.replace(f"^'({FORMULA})", "${1}"))
         rows.sink_parquet(kept)
         file.unlink()
         return kept

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, cast
 
 from convergebench.datasets.chains import Beside, Found
+from convergebench.datasets.pictures import is_inside
 from convergebench.datasets.rows import columns_of
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
@@ -40,7 +41,18 @@ class Place:
 
     @cached_property
     def files(self) -> list[Path]:
-        """Every file below it in order, hidden ones left out; or the file itself."""
+        """Every file below it in order, hidden ones and links that lead out of it left out; or the file itself."""
+        return [path for path in self._listed if path not in self.strays]
+
+    @cached_property
+    def strays(self) -> frozenset[Path]:
+        """Links that lead out of the place: what lies elsewhere on this disk is no part of a set."""
+        if self.path.is_file():
+            return frozenset()  # a person pointed at it
+        return frozenset(path for path in self._listed if not is_inside(self.root, path))
+
+    @cached_property
+    def _listed(self) -> list[Path]:
         if self.path.is_file():
             return [self.path]
         found = (path for path in self.path.rglob("*") if path.is_file())
@@ -100,6 +112,8 @@ def read_chains(path: Path, name: str = "auto", beside: Beside | None = None) ->
             )
         why = told
     found = load_layout(name).read(place, beside or Beside())
+    if place.strays:
+        found = replace(found, faults=(*found.faults, _astray(place)))
     if not found.chains and not found.faults:
         raise StudyError(f"no chain in {path}, read as {name}: looked for {load_layout(name).LOOKS_FOR}")
     return name, why, found
@@ -114,6 +128,12 @@ def _recognised(place: Place) -> tuple[str, str]:
     raise StudyError(
         f"no recorded chain in '{place.path}', whatever it is read as ({looked}); name the layout with --as"
     )
+
+
+def _astray(place: Place) -> str:
+    links = sorted(place.strays)
+    more = f" and {len(links) - 1} more" if len(links) > 1 else ""
+    return f"{links[0]}{more}: a link that leads out of {place.root}; put the file itself there"
 
 
 def _others(place: Place) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -18,7 +19,7 @@ from convergebench.datasets.chains import (
     chain_id,
 )
 from convergebench.datasets.licences import read_licence
-from convergebench.datasets.rows import Row
+from convergebench.datasets.rows import Row, sound_text
 from convergebench.errors import StudyError
 from convergebench.types import KINDS, Operation
 
@@ -52,6 +53,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """What a column may be called, the best name first."""
 
+_NOT_NEGATIVE = ("cost", "seconds")
 _SESSIONS = {"same": "single", "same-chat": "single", "different": "fresh", "different-chat": "fresh"}
 
 
@@ -77,15 +79,23 @@ class Record:
     def text(self, name: str) -> str | None:
         """As text."""
         value = self.get(name)
-        return None if value is None else str(value)
+        if value is None:
+            return None
+        sound_text(str(value), what=f"{self.where}: {name}")
+        return str(value)
 
     def number(self, name: str) -> float | None:
-        """As a number."""
+        """As a number; not one without an end, and no cost or time below zero."""
         value = self.get(name)
         try:
-            return None if value is None else float(value)
-        except (TypeError, ValueError) as error:
-            raise StudyError(f"{self.where}: {name} is no number: {value!r}") from error
+            number = None if value is None else float(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise StudyError(f"{self.where}: {name} is no number: {str(value)[:60]!r}") from error
+        if number is not None and not math.isfinite(number):
+            raise StudyError(f"{self.where}: {name} is no finite number: {number}")
+        if number is not None and number < 0 and name in _NOT_NEGATIVE:
+            raise StudyError(f"{self.where}: {name} is below zero: {number}")
+        return number
 
     def whole(self, name: str) -> int | None:
         """As a whole number."""
@@ -103,27 +113,47 @@ def gather(
     records: Iterable[Record], *, origin: str, licence: str = UNSTATED, untouched: Mapping[str, Picture] | None = None
 ) -> Found:
     """Chains out of records; `untouched` gives the sources, by image, of sets that do not list them as step 0."""
-    groups: dict[tuple[str | None, str], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record.text("editor"), _id(record)), []).append(record)
+    groups: dict[tuple[str, str], list[Record]] = {}
+    unplaced: dict[tuple[str, str], str] = {}
+    for record in records:  # by values as they stand: one that is wrong breaks its own chain, not the set
+        groups.setdefault((str(record.get("editor")), _id(record)), []).append(record)
+        try:
+            _ = record.text("editor"), record.whole("run")
+        except StudyError as error:
+            unplaced.setdefault(_asked(record), str(error))
     chains: list[RecordedChain] = []
     faults: list[str] = []
-    for (editor, identity), group in groups.items():
+    rounds: list[tuple[int | None, int | None]] = []
+    for (_, identity), group in groups.items():
         try:
-            chains.append(_chain(editor, identity, group, origin, licence, untouched or {}))
+            sound_text(identity, what=f"{group[0].where}: the chain's name")
+            if _asked(group[0]) in unplaced:  # it may be a step of this chain, which would just seem shorter
+                raise StudyError(f"chain '{identity}' may lack a step: {unplaced[_asked(group[0])]}")
+            chain = _chain(identity, group, origin, licence, untouched or {})
+            rounds += [(record.whole("step"), record.whole("round")) for record in group]
+            chains.append(chain)
         except StudyError as error:
             faults.append(str(error))
-    if _to_and_fro(groups.values()):
+    if _to_and_fro(rounds):
         chains = [_as_round_trip(chain) for chain in chains]
     return Found(tuple(chains), tuple(faults))
 
 
 def _id(record: Record) -> str:
     """The chain's id without its editor, so that all editors' chains of one case share it."""
-    told = record.text("chain")
+    told = record.get("chain")
     if told is not None:
-        return told.removeprefix(f"{record.text('editor')}/")
-    return chain_id(_image(record), record.text("variant") or "recorded", record.whole("run") or 0)
+        return str(told).removeprefix(f"{record.get('editor')}/")
+    image, variant = _asked(record)
+    try:
+        return chain_id(image, variant, record.whole("run") or 0)
+    except StudyError:  # said when the chain is read
+        return f"{image}/{variant}/{record.get('run')}"
+
+
+def _asked(record: Record) -> tuple[str, str]:
+    """Image and variant as they stand."""
+    return str(record.get("image") or "image"), str(record.get("variant") or "recorded")
 
 
 def _image(record: Record) -> str:
@@ -131,7 +161,6 @@ def _image(record: Record) -> str:
 
 
 def _chain(
-    editor: str | None,
     identity: str,
     group: Sequence[Record],
     origin: str,
@@ -158,18 +187,23 @@ def _chain(
     kind = told.text("kind")
     if kind not in (None, *KINDS):
         raise StudyError(f"{told.where}: kind '{kind}' is none of {', '.join(KINDS)}")
-    last = made[-1] if made else first
+    set_licence = made[-1].text("licence") or licence
+    own = told.text("source_licence") or (source.text("licence") if source is not None else None)
     return RecordedChain(
         id=identity,
-        editor=editor,
+        editor=first.text("editor"),
         variant=first.text("variant") or "recorded",
         run=first.whole("run") or 0,
         source=RecordedSource(
-            _image(first), picture, kind=kind, origin=told.text("address") or f"{origin}: {_image(first)}"
+            _image(first),
+            picture,
+            kind=kind,
+            origin=told.text("address") or f"{origin}: {_image(first)}",
+            licence=_source_licence(own, set_licence),
         ),
-        steps=tuple(_step(record) for record in made if record.picture is not None),
+        steps=tuple(_step(record, own) for record in made if record.picture is not None),
         origin=origin,
-        licence=_licence(last, licence),
+        licence=set_licence,
         family=first.text("family"),
         independent=any(record.flag("independent") for record in group),
         simulated=any(record.flag("simulated") for record in group),
@@ -194,11 +228,14 @@ def _in_order(identity: str, by_step: Mapping[int, Record]) -> list[Record]:
     return made
 
 
-def _step(record: Record) -> RecordedStep:
+def _step(record: Record, source_licence: str | None) -> RecordedStep:
     assert record.picture is not None
     operation = record.text("operation")
     session = record.text("session")
+    licence = record.text("licence")
     known = {
+        # under another licence than the untouched picture's: it must not get lost
+        "licence": licence if source_licence is not None and licence != source_licence else None,
         "seed": record.whole("seed"),
         "session": _SESSIONS.get((session or "").lower().replace("_", "-"), session),
         "started": record.text("started"),
@@ -213,30 +250,30 @@ def _step(record: Record) -> RecordedStep:
         reasoning=record.text("reasoning"),
         temperature=record.number("temperature"),
         resolution=record.text("resolution"),
-        used={**_table(record.get("used")), **{name: value for name, value in known.items() if value is not None}},
+        used={**_table(record), **{name: value for name, value in known.items() if value is not None}},
     )
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(record: Record) -> dict[str, Any]:
     """A column of JSON, as our own exports have it; nothing if it is something else."""
+    value = record.get("used")
     try:
         content = json.loads(value) if isinstance(value, str) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
+    sound_text(content, what=f"{record.where}: used")
     return content if isinstance(content, dict) else {}
 
 
-def _licence(record: Record, otherwise: str) -> str:
-    """The record's licence, unless that of the picture it was made from allows less."""
-    own, source = record.text("licence"), record.text("source_licence")
-    if source is not None and read_licence(source).restricted:
-        return source
-    return own or source or otherwise
+def _source_licence(own: str | None, made: str) -> str | None:
+    """The untouched picture's licence, unless what was made from it allows less: an export must not hand that on."""
+    if own is not None and read_licence(made).restricted and not read_licence(own).restricted:
+        return made
+    return own
 
 
-def _to_and_fro(groups: Iterable[Sequence[Record]]) -> bool:
+def _to_and_fro(rounds: Iterable[tuple[int | None, int | None]]) -> bool:
     """Whether the set is one of round trips: two steps a round, everywhere."""
-    rounds = [(record.whole("step"), record.whole("round")) for group in groups for record in group]
     told = [(step, number) for step, number in rounds if step is not None and number is not None]
     return (2, 1) in told and all(number == (step + 1) // 2 for step, number in told)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from convergebench.datasets.chains import UNSTATED, Beside, Found, Picture
 from convergebench.datasets.layouts import Place
 from convergebench.datasets.layouts._records import NAMES, Record, gather
-from convergebench.datasets.pictures import in_file, in_folder, is_image
+from convergebench.datasets.pictures import in_file, is_image, is_inside, looked_up
 from convergebench.datasets.rows import Row, read_json, read_rows
 from convergebench.errors import StudyError
 
@@ -61,7 +61,7 @@ def read(place: Place, beside: Beside) -> Found:
     tables = _tables(place)
     if tables:
         rows = [record for path in tables for record in _listed(path, beside.images or path.parent)]
-        images = {record.text("image") or "" for record in rows}
+        images = {str(record.get("image") or "") for record in rows}
         starts = {image: start for image in images if (start := folders.named(image)) is not None}
         return gather(rows, origin=ORIGIN, licence=licence, untouched=starts)
     records: list[Record] = []
@@ -78,7 +78,8 @@ def read(place: Place, beside: Beside) -> Found:
 def card_licence(folder: Path) -> str:
     """The licence in the front matter of a data-set card, if the folder has one."""
     card = folder / "README.md"
-    front = card.read_text("utf-8", errors="replace").split("---") if card.is_file() else []
+    there = card.is_file() and is_inside(folder, card)
+    front = card.read_text("utf-8", errors="replace").split("---") if there else []
     found = _LICENCE.search(front[1]) if len(front) > 2 and not front[0].strip() else None
     return found[1] if found else UNSTATED
 
@@ -95,28 +96,38 @@ def _listed(path: Path, root: Path) -> Iterator[Record]:
     for line, row in enumerate(read_rows(path), start=2 if path.suffix == ".csv" else 1):
         where = f"{path}, line {line}"
         name = next((str(row[column]) for column in ("file_name", "file", "path") if row.get(column)), None)
-        if name is None:
-            raise StudyError(f"{where}: no file is named; fill in file_name")
-        picture = in_folder(root, name)
-        fault = "" if picture else f"no file {root / name}; name the folder of the pictures with --images"
         told = {"editor": row.get("model_id"), **{key: value for key, value in row.items() if value not in (None, "")}}
-        yield Record({**_beside(root / name), **told}, picture, where, fault)
+        if name is None:
+            yield Record(told, None, where, "no file is named; fill in file_name")
+            continue
+        picture, fault = looked_up(root, name, "name the folder of the pictures with --images")
+        try:
+            more = _beside(root / name, root) if picture is not None else {}
+        except StudyError as error:
+            more, fault = {}, str(error)
+        yield Record({**more, **told}, picture, where, fault)
 
 
-def _beside(image: Path) -> Row:
-    """What a text or JSON file of the picture's name says about it."""
+def _beside(image: Path, root: Path) -> Row:
+    """What a text or JSON file of the picture's name says about it; links out of the set are not followed."""
     for name in (f"{image.stem}.json", f"{image.stem}_reasoning.json"):
         path = image.with_name(name)
-        if path.is_file():
+        if _is_beside(path, root):
             content = read_json(path)
             if not isinstance(content, dict):
                 raise StudyError(f"{path} should be an object with prompt, reasoning, …")
             return content
     for name in (f"{image.stem}.txt", f"{image.stem}_reasoning.txt", f"{image.stem}.md"):
         path = image.with_name(name)
-        if path.is_file():
-            return {"reasoning": path.read_text("utf-8", errors="replace")}
+        if _is_beside(path, root):
+            return {"reasoning": in_file(path).read().decode("utf-8", errors="replace")}
     return {}
+
+
+def _is_beside(path: Path, root: Path) -> bool:
+    if path.is_file() and not is_inside(root, path):
+        raise StudyError(f"{path} is a link that leads out of {root}; put the file itself there")
+    return path.is_file()
 
 
 @dataclass(frozen=True)
@@ -152,7 +163,10 @@ class _Folders:
             steps = [(0, start), *steps]
             told["image"] = told["image"] or start.stem
         told["image"] = told["image"] or self.place.root.name
-        rows = [(path, {**(_beside(path) if number else {}), **told, "step": number}) for number, path in steps]
+        rows = [
+            (path, {**(_beside(path, self.place.root) if number else {}), **told, "step": number})
+            for number, path in steps
+        ]
         # files beside single pictures may name the model; all of a chain must agree before it is taken for its editor
         models = {str(row["model"]) for _, row in rows if row.get("model")}
         editor = told.get("editor") or (models.pop() if len(models) == 1 else None)

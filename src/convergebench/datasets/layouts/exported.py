@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from convergebench.datasets.chains import Beside, Found
 from convergebench.datasets.layouts import Place
 from convergebench.datasets.layouts._records import Record, gather
-from convergebench.datasets.pictures import in_folder, in_part, in_table
+from convergebench.datasets.pictures import LARGEST, in_part, in_table, looked_up
 from convergebench.datasets.rows import Row, columns_of, read_rows
 from convergebench.errors import StudyError
 
@@ -52,9 +52,8 @@ def _read_table(path: Path, root: Path) -> Iterator[Record]:
         if inside:
             yield Record(row, in_table(path, "image", number), where)
         elif "file_name" in row:
-            name = str(row["file_name"])
-            picture = in_folder(root, name)
-            yield Record(row, picture, where, "" if picture else f"no file {root / name}; get the whole set")
+            picture, fault = looked_up(root, str(row["file_name"]), "get the whole set")
+            yield Record(row, picture, where, fault)
         else:  # the steps that gave no picture
             yield Record(row, None, where)
 
@@ -87,7 +86,10 @@ def _read_archive(path: Path) -> Iterator[Record]:
                 beside = pictures.get(_key(member))
                 picture = in_part(path, beside.name, beside.offset_data, beside.size) if beside else None
                 fault = "" if picture else "no picture beside it; get the shard again"
-                yield Record(_row(archive, member), picture, where, fault)
+                try:
+                    yield Record(_row(archive, member), picture, where, fault)
+                except StudyError as error:  # which chain it belongs to cannot be told: it is one by itself
+                    yield Record({"chain_id": where}, picture, where, str(error))
     except (OSError, tarfile.TarError) as error:
         raise StudyError(f"cannot read {path}: {error}; get the shard again") from error
 
@@ -97,10 +99,12 @@ def _key(member: tarfile.TarInfo) -> str:
 
 
 def _row(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Row:
+    if member.size > LARGEST:  # one with holes may claim any size
+        raise StudyError(f"{member.name} has {member.size >> 20:,} MiB; get the shard again")
     stream = archive.extractfile(member)
     try:
         content = json.loads(stream.read() if stream is not None else b"")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StudyError(f"{member.name} is not valid JSON ({error})") from error
     if not isinstance(content, dict):
         raise StudyError(f"{member.name} should be an object")

@@ -15,7 +15,7 @@ from typing import Any
 from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
 from convergebench.datasets.layouts import Place
 from convergebench.datasets.pictures import in_folder, in_table
-from convergebench.datasets.rows import columns_of, read_json, read_rows, require
+from convergebench.datasets.rows import columns_of, read_json, read_rows, require, sound_text
 from convergebench.errors import StudyError
 
 LOOKS_FOR = (
@@ -87,6 +87,9 @@ def _rows(path: Path) -> Iterator[tuple[str, _Turn]]:
 
 def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) -> None:
     content = read_json(path)
+    lists = list(content.values()) if isinstance(content, Mapping) else [content]
+    if not all(isinstance(turns, list) and all(isinstance(turn, Mapping) for turn in turns) for turns in lists):
+        raise StudyError(f"{path} should hold lists of turns, each an object; get the file again")
     if isinstance(content, Mapping):
         entries = [(str(image), turn) for image, turns in content.items() for turn in turns]
     else:
@@ -95,7 +98,7 @@ def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) 
     for image, entry in entries:
         number = len(sessions[image]) + 1
         try:
-            sessions[image].append(_listed(path.parent / "images" / image, image, number, entry))
+            sessions[image].append(_listed(path.parent / "images", image, number, entry))
         except StudyError as error:
             broken.setdefault(image, str(error))
     for image, fault in broken.items():
@@ -104,16 +107,20 @@ def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) 
 
 
 def _listed(folder: Path, image: str, number: int, entry: Mapping[str, Any]) -> _Turn:
-    require(dict(entry), ("input", "output", "instruction"), what=f"MagicBrush {image}, turn {number}")
+    what = f"MagicBrush {image}, turn {number}"
+    require(dict(entry), ("input", "output", "instruction"), what=what)
+    sound_text(dict(entry), what=what)
+    if not isinstance(entry["input"], str) or not isinstance(entry["output"], str):
+        raise StudyError(f"{what}: input and output are names of files")
     # the next turn starts from what the turn before gave, and says so by its name
     before = f"{image}-output{number - 1}" if number > 1 else None
     if before is not None and Path(entry["input"]).stem != before:
         raise StudyError(f"MagicBrush {image}: turn {number} starts from {entry['input']}, not from {before}.png")
     pictures = []
     for name in (entry["input"], entry["output"]):
-        picture = in_folder(folder, name)
+        picture = in_folder(folder, f"{image}/{name}")
         if picture is None:
-            raise StudyError(f"MagicBrush {image}: no file {folder / name}; get the images again")
+            raise StudyError(f"MagicBrush {image}: no file {folder / image / name}; get the images again")
         pictures.append(picture)
     return _Turn(number, _words(entry["instruction"]), *pictures)
 

@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
 from convergebench.datasets.layouts import Place
-from convergebench.datasets.pictures import in_file, in_folder, is_image
-from convergebench.datasets.rows import Row, literal, read_rows, require
+from convergebench.datasets.pictures import in_file, in_folder, is_image, is_inside
+from convergebench.datasets.rows import Row, literal, read_rows, require, sound_text
 from convergebench.errors import StudyError
 
 LOOKS_FOR = (
@@ -71,7 +71,7 @@ class _Images:
         found: dict[str, list[Path]] = defaultdict(list)
         for root in self.roots:
             for path in sorted(root.rglob("*")):
-                if is_image(path) and path not in found[path.name]:
+                if is_image(path) and is_inside(root, path) and path not in found[path.name]:
                     found[path.name].append(path)
         return found
 
@@ -91,6 +91,7 @@ class _Images:
 
 def _chain(what: str, row: Row, images: _Images) -> RecordedChain:
     require(row, _COLUMNS, what=what)
+    sound_text(row, what=what)
     words = literal(row["metadata_edit_turn_prompts"], what=f"{what}: metadata_edit_turn_prompts")
     files = _files(what, row["files"])
     turns = {int(found[1]): files[name] for name in files if (found := _TURN.match(name))}
@@ -135,9 +136,11 @@ def _files(what: str, files: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _photograph(name: str, images: _Images, what: str) -> Picture:
-    """A photograph that a mapping tool named may lie anywhere on this disk; an address only gives its name."""
+    """A photograph that a mapping tool named by its whole path must lie in the set; an address only gives its name."""
     path = Path(name)
     if path.is_absolute():
+        if not any(is_inside(root, path) for root in images.roots):
+            raise StudyError(f"{what}: {path} lies outside of the set; name its folder with --images")
         if not path.is_file():
             raise StudyError(f"{what}: no file {path}")
         return in_file(path)

@@ -7,6 +7,7 @@ import re
 from convergebench.datasets.chains import Beside, Found, RecordedChain, RecordedSource, RecordedStep, RoundTripWords
 from convergebench.datasets.layouts import Place
 from convergebench.datasets.pictures import in_file
+from convergebench.errors import StudyError
 from convergebench.images.round_trips import SUFFIXES, Recording, read_recordings
 
 LOOKS_FOR = "CHAIN/I0_source.png, CHAIN/I1_forward.png, CHAIN/I1_backward.png, …"
@@ -24,6 +25,8 @@ def recognise(place: Place) -> str | None:
 
 def read(place: Place, beside: Beside) -> Found:
     """Every chain folder, whole; a broken one is an error that says what to mend."""
+    if place.strays:
+        raise StudyError(f"{min(place.strays)} is a link that leads out of {place.root}; put the file itself there")
     return Found(tuple(_chain(recording) for recording in read_recordings(place.path)))
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from convergebench.analysis import result
 from convergebench.registry import load, names
-from convergebench.studies import roundtrip, session, spec
+from convergebench.studies import replicate, roundtrip, session, spec
 from convergebench.studies.spec import StudySpec
 from docs.pages.markdown import code, table
 
@@ -41,8 +41,8 @@ SAID: Mapping[str, str] = {
 """Keys whose models say nothing themselves."""
 
 
-MODULES = (spec, roundtrip, session)
-BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "session")]
+MODULES = (spec, roundtrip, replicate, session)
+BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "replicate", "session")]
 """Plug-ins that happen to be installed are not part of the reference."""
 
 
@@ -59,9 +59,16 @@ def page() -> str:
             parts += [f"## [{name}]\n", f"{inspect.getdoc(model)}\n", _keys(list(inner), inner, name, model.__name__)]
     for name in BUILT_IN:
         model = load("studies", name).Parameters
-        inner = model.model_json_schema()["properties"]
+        whole = model.model_json_schema()
+        inner = whole["properties"]
         title = f'## [{name}], for `study = "{name}"`\n'
         parts += [title, f"{inspect.getdoc(model)}\n", _keys(list(inner), inner, name, model.__name__)]
+        for key, facts in inner.items():
+            row = facts.get("items", {}).get("$ref", "").rpartition("/")[2]
+            if row:
+                keys = whole["$defs"][row]["properties"]
+                said = f"{whole['$defs'][row]['description']}\n"
+                parts += [f"### [[{name}.{key}]]\n", said, _keys(list(keys), keys, f"{name}.{key}", row)]
     return "\n".join(parts)
 
 

@@ -33,8 +33,12 @@ MAGIC = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8"}
 
 
 def make(name: str, **options: Any) -> Editor:
-    """The editor, with the moods of the flaky and the forgetful one switched off."""
-    calm = {"sim-flaky": {"transient": 0, "refused": 0}, "sim-forgetful": {"ignores": 0}}.get(name, {})
+    """The editor, with the moods of the flaky, the forgetful and the turnless one switched off."""
+    calm = {
+        "sim-flaky": {"transient": 0, "refused": 0},
+        "sim-forgetful": {"ignores": 0},
+        "sim-turnless": {"unturned": 0, "wrong_turn": 0},
+    }.get(name, {})
     editor: Editor = load("editors", name)(name, **{**calm, **options})
     return editor
 
@@ -67,7 +71,7 @@ def test_same_seed_gives_the_same_bytes(name: str, pictures: Any, run: Any) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_seed_matters_exactly_for_random_editors(name: str, pictures: Any, run: Any) -> None:
-    editor: Editor = load("editors", name)(name) if name == "sim-forgetful" else make(name)
+    editor: Editor = load("editors", name)(name) if name in ("sim-forgetful", "sim-turnless") else make(name)
     answers = {run(editor, pictures["face"], "flip horizontally", seed=seed).image for seed in range(12)}
     assert (len(answers) > 1) == TRUTHS[name].random
 

@@ -25,6 +25,8 @@ class Done(NamedTuple):
 
     picture: Layered
     account: str
+    did: bool = True
+    """False: it says itself that it left the image as it is."""
 
 
 TAKES_BACK: dict[str, frozenset[str]] = {
@@ -61,14 +63,14 @@ def carry_out(picture: Layered, intent: Intent, *, remember: bool) -> Done:
         case "replicate":
             return Done(picture, "Reproduced the image without alterations.")
         case "unknown":
-            return Done(picture, "Did not understand the instruction; left the image as it is.")
+            return Done(picture, "Did not understand the instruction; left the image as it is.", did=False)
     return _change(picture, intent, remember)
 
 
 def _add(picture: Layered, intent: Intent, remember: bool) -> Done:
     assert intent.thing is not None
     if THINGS[intent.thing].anchor in WORN and _latest(picture, {f"add:{intent.thing}"}, Intent("add")) is not None:
-        return Done(picture, f"The {intent.thing} is already there; left the image as it is.")
+        return Done(picture, f"The {intent.thing} is already there; left the image as it is.", did=False)
     face = picture.face
     if THINGS[intent.thing].anchor in WORN and face is None:
         face = find_face(picture.pixels)
@@ -82,15 +84,16 @@ def _add(picture: Layered, intent: Intent, remember: bool) -> Done:
 def _remove(picture: Layered, intent: Intent) -> Done:
     layer = _latest(picture, {f"add:{intent.thing}"}, intent)
     if layer is not None:
-        return Done(_lift(picture, layer), f"Removed the {intent.thing}.")
+        return Done(lift(picture, layer), f"Removed the {intent.thing}.")
     if picture.steps is not None:
-        return Done(picture, f"There is no {intent.thing} to remove; left the image as it is.")
+        return Done(picture, f"There is no {intent.thing} to remove; left the image as it is.", did=False)
     # A picture from elsewhere: the thing is taken to be where this editor would have put it.
     mask = coverage(picture.pixels.shape, place(picture.pixels, intent))
     return Done(replace(picture, pixels=inpaint(picture.pixels, mask)), f"Painted over where the {intent.thing} was.")
 
 
-def _lift(picture: Layered, layer: Layer) -> Layered:
+def lift(picture: Layered, layer: Layer) -> Layered:
+    """The picture without what a layer put on it: exact if it is remembered, else painted over."""
     if layer.hidden is not None:
         return picture.without(layer)
     mask = np.asarray(cv2.dilate(picture.mask(layer), np.ones((3, 3), np.uint8)), np.uint8)
@@ -123,7 +126,7 @@ def _soft(picture: Layered, layer: Layer) -> Soft:
 def _guess_back(picture: Layered, layer: Layer | None) -> Done:
     """Undo without memory: do the opposite where there is one."""
     if layer is None:
-        return Done(picture, "There is nothing to undo; left the image as it is.")
+        return Done(picture, "There is nothing to undo; left the image as it is.", did=False)
     action: Change = layer.tag.removeprefix("change:")  # type: ignore[assignment]  # tags are made from actions
     back = opposite(action)
     forgotten = picture.dropped(layer)
@@ -132,7 +135,7 @@ def _guess_back(picture: Layered, layer: Layer | None) -> Done:
         natural = recolour(picture.pixels, NATURAL.get(layer.subject or "", (150, 140, 128)), where)
         return Done(replace(forgotten, pixels=natural), "Gave it a natural colour; the original one is not known.")
     if back is None:
-        return Done(forgotten, f"Cannot recover what was there before ({action}); left the image as it is.")
+        return Done(forgotten, f"Cannot recover what was there before ({action}); left the image as it is.", did=False)
     return Done(replace(forgotten, pixels=change(picture.pixels, Intent(back))), f"Did the opposite ({back}).")
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from convergebench.editors.simulated.carry_out import Done, carry_out
-from convergebench.editors.simulated.instruction import understand
+from convergebench.editors.simulated.account import summary
+from convergebench.editors.simulated.additions import aged, kept_fresh
+from convergebench.editors.simulated.carry_out import Done
+from convergebench.editors.simulated.instruction import Intent, understand
 from convergebench.editors.simulated.layers import Layered
 from convergebench.editors.simulated.memory import read_layered, with_layers
+from convergebench.editors.simulated.mistakes import Chances, Mistakes, carry_out_with
 from convergebench.editors.simulated.pixels import Mask, encode_jpeg, encode_png
 from convergebench.editors.simulated.wear import KINDS, Occasion, Wear
 from convergebench.errors import Refused, Transient
@@ -34,9 +38,20 @@ class Habits:
     """Share of requests it declines."""
     retry_after: float = 0.0
     """Seconds it asks to be left alone after a passing error."""
+    mistakes: Mistakes = field(default_factory=Mistakes)
+    additions: Literal["plain", "fresh", "worn"] = "plain"
+    """Whether new things share one step of wear with the rest, none at all, or all that the rest has behind it."""
+    notices: int = 0
+    """Steps of wear in its input from which on its summary says that the input looks noisy; 0 = it never does."""
 
 
 FAILING_ATTEMPTS = 2
+
+
+class _Built(NamedTuple):
+    work: Wear
+    moves: bool
+    random: bool
 
 
 class SimulatedEditor:
@@ -46,10 +61,10 @@ class SimulatedEditor:
         self.name = name
         self.fingerprint = fingerprint
         self.habits = habits
-        self._wears: tuple[tuple[Wear, bool], ...] = tuple(_build(wear) for wear in wears)
+        self._wears = tuple(_build(wear) for wear in wears)
         crops = any(wear["kind"] == "crop" for wear in wears)
         # a flaky editor's images are fixed: chance only decides whether there is one
-        random = habits.forgets > 0 or any(KINDS[str(wear["kind"])].random for wear in wears)
+        random = habits.forgets > 0 or habits.mistakes.random or any(KINDS[str(wear["kind"])].random for wear in wears)
         self.capabilities = Capabilities(
             seed=True,
             resolutions=("1K", "2K", "4K") if crops else (),
@@ -68,20 +83,36 @@ class SimulatedEditor:
     def _edit(self, request: EditRequest) -> Edited:
         picture = read_layered(request.image)
         intent = understand(request.instruction)
-        done = carry_out(picture, intent, remember=self.habits.remember)
-        if _chance("forget", request.seed) < self.habits.forgets:
-            done = Done(picture, done.account)
+        done = self._carry_out(picture, intent, request.seed)
         worn = self._wear(done.picture, request)
+        if self.habits.additions == "fresh":
+            worn = kept_fresh(done.picture, worn)
         worn = replace(worn, steps=(picture.steps or 0) + 1)
         quality = self.habits.jpeg_quality
         data = encode_png(worn.pixels) if quality is None else encode_jpeg(worn.pixels, quality)
         mime = "image/png" if quality is None else "image/jpeg"
-        return Edited(with_layers(data, worn), mime, self.name, reasoning=done.account)
+        said = self._summary(done, intent, picture.steps or 0) if request.settings.reasoning else done.account
+        return Edited(with_layers(data, worn), mime, self.name, reasoning=said)
+
+    def _carry_out(self, picture: Layered, intent: Intent, seed: int) -> Done:
+        habits = self.habits
+        chances = Chances(*(_chance(what, seed) for what in ("unturned", "wrong-turn", "which")))
+        done = carry_out_with(habits.mistakes, picture, intent, remember=habits.remember, chances=chances)
+        if _chance("forget", seed) < habits.forgets:
+            return done._replace(picture=picture)
+        if habits.additions == "worn" and intent.action == "add" and done.picture is not picture:
+            steady = [(wear.work, wear.random) for wear in self._wears if not wear.moves]
+            return done._replace(picture=aged(done.picture, steady, steps=picture.steps or 0, seed=seed))
+        return done
+
+    def _summary(self, done: Done, intent: Intent, steps: int) -> str:
+        noticed = 0 < self.habits.notices <= steps
+        return summary(done.account, intent, did=done.did, noticed=noticed)
 
     def _wear(self, picture: Layered, request: EditRequest) -> Layered:
-        for number, (wear, moves) in enumerate(self._wears):
+        for number, wear in enumerate(self._wears):
             occasion = Occasion(request.seed * 31 + number, picture.steps or 0, request.settings.resolution)
-            picture = _worn(picture, wear, occasion, moves=moves)
+            picture = _worn(picture, wear.work, occasion, moves=wear.moves)
         return picture
 
     def _maybe_fail(self, request: EditRequest) -> None:
@@ -102,9 +133,10 @@ def _worn(picture: Layered, wear: Wear, occasion: Occasion, *, moves: bool) -> L
     return replace(worn, face=picture.face) if worn.pixels.shape == picture.pixels.shape else worn
 
 
-def _build(wear: dict[str, object]) -> tuple[Wear, bool]:
+def _build(wear: dict[str, object]) -> _Built:
     kind = KINDS[str(wear["kind"])]
-    return kind.make(**{name: value for name, value in wear.items() if name != "kind"}), kind.moves
+    work = kind.make(**{name: value for name, value in wear.items() if name != "kind"})
+    return _Built(work, kind.moves, kind.random)
 
 
 def _chance(what: str, *numbers: int) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from convergebench import ids
 from convergebench.editors.simulated.editor import Habits, SimulatedEditor
+from convergebench.editors.simulated.mistakes import OPTIONS as MISTAKES
+from convergebench.editors.simulated.mistakes import read_mistakes
 from convergebench.editors.simulated.options import Choice, Number, Option, Value, read_options
 from convergebench.editors.simulated.wear import KINDS, read_wear
 from convergebench.errors import StudyError
@@ -33,12 +35,27 @@ class Model:
         return {"remove": remove, **(KINDS[self.wear].options if self.wear else {}), **self.extra}
 
 
+_LATER: dict[str, Option] = {
+    "additions": Choice("plain", ("plain", "fresh", "worn")),
+    "notices": Number(0, 0, 100_000, whole=True),
+    **MISTAKES,
+}
+"""Options that came later: where they are off they stay out of the fingerprint, so that older runs can grow."""
 _JPEG_OUT: dict[str, Option] = {"output": Choice("jpeg", ("jpeg", "png"))}
 _RATES: dict[str, Option] = {
     "transient": Number(0.2, 0, 1),
     "refused": Number(0.05, 0, 1),
     "retry_after": Number(0.0, 0, 60),
 }
+_MISCOUNTING: dict[str, Option] = {
+    "skip_from": Number(4, 1, 100_000, whole=True),
+    "skip_for": MISTAKES["skip_for"],
+    "row_at": Number(7, 1, 100_000, whole=True),
+    "row_of": MISTAKES["row_of"],
+}
+_REPLACING: dict[str, Option] = {"replace_every": Number(3, 1, 100_000, whole=True)}
+_TURNLESS: dict[str, Option] = {"unturned": Number(0.5, 0, 1), "wrong_turn": Number(0.25, 0, 1)}
+_FREE: dict[str, Option] = {"output": Choice("png", ("png", "jpeg")), **_LATER}
 MODELS: dict[str, Model] = {
     "sim-perfect": Model("does what is asked and nothing else", remove="remember"),
     "sim-jpeg": Model("saves as JPEG at every step", "jpeg", extra=_JPEG_OUT),
@@ -54,7 +71,10 @@ MODELS: dict[str, Model] = {
     "sim-contracting": Model("pulls every picture towards one colour", "contract", "remember"),
     "sim-cycle": Model("turns the colour channels in a ring of three", "cycle", "remember"),
     "sim-flaky": Model("perfect, but often busy and sometimes unwilling", None, "remember", _RATES),
-    "sim": Model("wears of your choice, in order", extra={"output": Choice("png", ("png", "jpeg"))}, open=True),
+    "sim-miscounting": Model("leaves additions out, then adds a row", None, "remember", _MISCOUNTING),
+    "sim-replacing": Model("puts some new things in place of old ones", None, "remember", _REPLACING),
+    "sim-turnless": Model("often does not mirror or turn and claims it did", None, "remember", _TURNLESS),
+    "sim": Model("wears and mistakes of your choice", extra=_FREE, open=True),
 }
 
 
@@ -73,7 +93,8 @@ def make(base: str, name: str, given: Mapping[str, object]) -> SimulatedEditor:
     wears = tuple(read_wear(name, wear) for wear in listed)
     if model.wear is not None:
         wears = ({"kind": model.wear, **{key: options[key] for key in KINDS[model.wear].options}},)
-    fingerprint = ids.fingerprint(base, VERSION, {**options, "wears": list(wears)})
+    known = {key: value for key, value in options.items() if key not in _LATER or value != _LATER[key].default}
+    fingerprint = ids.fingerprint(base, VERSION, {**known, "wears": list(wears)})
     wears, quality = _output(wears, options)
     return SimulatedEditor(name, fingerprint, wears=wears, habits=_habits(options, quality))
 
@@ -102,6 +123,9 @@ def _habits(options: Mapping[str, Value], quality: int | None) -> Habits:
         fails=rate("transient"),
         refuses=rate("refused"),
         retry_after=rate("retry_after"),
+        mistakes=read_mistakes(options),
+        additions=options.get("additions", "plain"),  # type: ignore[arg-type]  # read as one of its words
+        notices=int(options.get("notices", 0)),
     )
 
 
@@ -129,3 +153,6 @@ sim_forgetful = _factory("sim-forgetful")
 sim_contracting = _factory("sim-contracting")
 sim_cycle = _factory("sim-cycle")
 sim_flaky = _factory("sim-flaky")
+sim_miscounting = _factory("sim-miscounting")
+sim_replacing = _factory("sim-replacing")
+sim_turnless = _factory("sim-turnless")

@@ -74,4 +74,7 @@ TRUTHS: Mapping[str, Truth] = {
     "sim-scatter": Truth("drifts", exact=False, random=True),
     "sim-wrinkle": Truth("drifts", exact=False, random=True),
     "sim-forgetful": Truth(None, exact=False, random=True),
+    "sim-miscounting": Truth(None, exact=False),
+    "sim-replacing": Truth("returns", drift=_none),
+    "sim-turnless": Truth(None, exact=False, random=True),
 }

@@ -1,0 +1,53 @@
+"""Short chains for the detectors' tests: simulated editors on small shipped pictures, or pictures given by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from benchmarks.planted._simulated import Step, run
+from convergebench.failures.base import ChainView, StepView
+from convergebench.images.decode import decode
+from convergebench.images.frame import Frame, Pixels
+from convergebench.images.suite import load_suite
+from convergebench.types import Operation
+
+APPLE = "Add one more apple to the table."
+COPY = "Produce an exact replica of the provided image, with no alterations."
+MIRROR = "Mirror this image horizontally."
+TURN = "Rotate this image by 90 degrees clockwise."
+GREY = "Make this image monochrome."
+NOISE: list[dict[str, Any]] = [{"kind": "noise", "sigma": 3 / 255}]
+
+
+@cache
+def picture(name: str = "wooden-table") -> Pixels:
+    """A picture of the `quick` suite."""
+    image = next(one for one in load_suite("quick").images if one.id == name)
+    return decode(image.read(), what=name).pixels
+
+
+def asked(words: str, operation: Operation, **options: Any) -> Step:
+    """One step, and the options of the editor `sim` that does it."""
+    return Step(words, operation, options, "around" if operation in ("add", "remove") else "whole")
+
+
+def simulated(steps: Sequence[Step], *, source: Pixels | None = None) -> ChainView:
+    """The chain that simulated editors make of these steps, with their summaries."""
+    return run("source", picture() if source is None else source, steps, variant="variant", family="family", seed=7)
+
+
+def drawn(
+    pictures: Sequence[Pixels], operation: Operation | None, *, summaries: Sequence[str | None] = ()
+) -> ChainView:
+    """A chain of pictures as they are, every step asked for the same."""
+    said = [*summaries, *[None] * len(pictures)]
+    views = [StepView(0, _holder(pictures[0]))]
+    for index, pixels in enumerate(pictures[1:], start=1):
+        views.append(StepView(index, _holder(pixels), "", operation, reasoning=said[index - 1], parent=index - 1))
+    return ChainView("editor", "case", "source", "variant", "family", views)
+
+
+def _holder(pixels: Pixels) -> Callable[[], Frame]:
+    return lambda: Frame(pixels)

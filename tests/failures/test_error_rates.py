@@ -1,0 +1,90 @@
+"""The chains whose truth is known, and the arithmetic of how often a detector is wrong on them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from benchmarks.failures import Verdict, chains, examined, measured_by, rate, row
+from benchmarks.planted import Planted, modules
+from benchmarks.planted._damage import MAKES
+from benchmarks.planted._pictures import pictures
+from benchmarks.planted.noise import STEPS, chain_of
+from convergebench.failures import expand_detectors, load_detector
+from tests.failures.planted import astronaut, green
+
+
+def _verdict(name: str, mode: str, truth: int | None, step: int | None, *, counts: bool = True) -> Verdict:
+    said = "nothing" if step is None else "found"
+    return Verdict("noise", "lattice", name, mode, truth, "clear", "test", counts, said, step, None, "", 0.1)  # type: ignore[arg-type]
+
+
+def test_every_planted_mode_has_a_detector() -> None:
+    assert "benchmarks.planted.noise" in modules()
+    assert set(MAKES) <= set(expand_detectors(["all"]))
+    assert measured_by("benchmarks.planted.noise") == list(MAKES)
+
+
+@pytest.mark.slow  # draws the whole suite where it was not drawn before
+def test_pictures_alike_are_in_one_half_and_both_halves_in_balance() -> None:
+    chosen = pictures(44)
+    halves: dict[str, set[str]] = {}
+    for one in chosen:
+        halves.setdefault(re.sub(r"-(\d\d|small)$", "", one.name), set()).add(one.split)
+    assert all(len(half) == 1 for half in halves.values())
+    assert sum(one.split == "test" for one in chosen) == 22
+
+
+@pytest.mark.parametrize("make", [make for makes in MAKES.values() for make in makes])
+def test_a_planted_failure_changes_the_picture_more_the_stronger_it_is(make: object) -> None:
+    assert callable(make)
+    source = astronaut()
+    changes = [
+        float(np.square(make(source, strength, np.random.default_rng(1)).astype(np.float32) - source).mean())
+        for strength in range(3)
+    ]
+    assert 0 < changes[0] < changes[1] < changes[2]
+
+
+def test_a_chain_is_examined_and_what_was_said_is_kept() -> None:
+    pixels = astronaut()
+    frames = [pixels, *[green(pixels, 1)] * STEPS]
+    chain = Planted(
+        "colour-cast/clear/green/astronaut", "colour-cast", chain_of("name", "astronaut", frames), 1, "clear"
+    )
+    verdict = examined(chain, "benchmarks.planted.noise", load_detector("colour-cast"))
+    assert (verdict.said, verdict.step, verdict.positive, verdict.decided) == ("found", 1, True, True)
+    other = examined(chain, "benchmarks.planted.noise", load_detector("lattice"))
+    assert (other.said, other.step, other.positive) == ("nothing", None, False)
+
+
+@pytest.mark.slow
+def test_the_first_chains_of_a_module_come_in_order_and_know_their_truth() -> None:
+    first = next(chains("benchmarks.planted.noise", 1, 1))
+    assert first.name.startswith("static-noise/subtle/")
+    assert first.truth is not None
+    assert first.chain.last == STEPS
+
+
+def test_rates_have_wilson_intervals() -> None:
+    assert rate(0, 20) == "0.0 % (0.0–16.1)"
+    assert rate(5, 10) == "50.0 % (23.7–76.3)"
+    assert rate(0, 0) == "–"
+
+
+def test_a_row_counts_misses_false_alarms_and_onset_errors() -> None:
+    verdicts = [
+        _verdict("a", "lattice", 3, 4),
+        _verdict("b", "lattice", 3, None),
+        _verdict("c", "colour-cast", 2, 2),  # a false alarm
+        _verdict("d", "clean", None, None),
+        _verdict("e", "texture-loss", 2, 2, counts=False),  # comes with it: neither right nor wrong
+    ]
+    cells = [cell.strip() for cell in row("lattice", verdicts).strip("|").split("|")]
+    assert cells[1] == "2"
+    assert cells[2].startswith("50.0 %")
+    assert cells[7] == "2"
+    assert cells[8].startswith("50.0 %")
+    assert cells[9] == "+1 (100%)"

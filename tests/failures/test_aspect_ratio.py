@@ -61,10 +61,10 @@ def test_what_is_drawn_around_the_picture_is_found() -> None:
 
 
 def test_a_slow_zoom_is_found_once_it_adds_up_and_again_when_it_doubles() -> None:
-    """No single step cuts 2 % of the area; after a few the sum does."""
-    frames = [resized(picture("kitchen")[cut : 320 - cut, cut : 320 - cut], 320, 320) for cut in range(6)]
+    """No single step cuts 3 % of the area; after a few the sum does."""
+    frames = [resized(picture("kitchen")[cut : 320 - cut, cut : 320 - cut], 320, 320) for cut in range(8)]
     findings = aspect_ratio(drawn(frames, "replicate")).findings
-    assert [one.step for one in findings][:2] == [2, 4]
+    assert [one.step for one in findings] == [3, 6]
 
 
 def test_a_turn_done_or_not_done_is_no_change_of_shape() -> None:

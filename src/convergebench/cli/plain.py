@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _STEERING = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -18,8 +19,8 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same without line breaks: an error is one line, whatever is in it."""
-    return " ".join(plain(text).split("\n"))
+    """The same without line breaks, whatever is in it; only lists that we indent ourselves stay below each other."""
+    return re.sub(r"\n(?!  \S)", " ", plain(text))
 
 
 def _shown(character: str) -> str:

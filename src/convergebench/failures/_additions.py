@@ -24,11 +24,13 @@ COMPARABLE = 0.4
 """Size of a patch, in sizes of the largest, from which on it counts as one more of the same."""
 ALIKE = 18.0
 """ΔE between mean colours up to which two patches are of the same."""
-LOBE = 0.75
+LOBE = 0.8
 """Depth of a part, in depths of the deepest, that makes it a thing of its own where things touch."""
 
 ROW = 3
 """Parts of like size from which on a patch is taken for things that touch; a chair has two, a seat and a back."""
+LONG = 0.7
+"""Length of such a row, in widths, for every part of it; parts around a gap in one thing do not make a row."""
 
 
 class Place(NamedTuple):
@@ -84,7 +86,7 @@ def _additions(chain: ChainView) -> list[Addition]:
         if step.operation == "add":
             one = Addition(step.index, seen, things_of(seen.patches), earlier, gone)
             found.append(one)
-            kept = (*kept, *(Place(step.index, mask) for mask in one.things))
+            kept = (*kept, *(Place(step.index, _without(chain, step.index, mask, gone)) for mask in one.things))
         registers[step.index] = kept
     return found
 
@@ -95,6 +97,16 @@ def _gone(earlier: tuple[Place, ...], seen: Changes) -> tuple[tuple[Place, float
     changed = np.any([patch.mask for patch in seen.patches], axis=0)
     shares = [(place, float(changed[_core(place.mask)].mean())) for place in earlier if place.mask.any()]
     return tuple((place, share) for place, share in shares if share >= COVERED)
+
+
+def _without(chain: ChainView, step: int, mask: Mask, gone: tuple[tuple[Place, float], ...]) -> Mask:
+    """A new thing's place, less where the thing it replaced has merely gone and what lay behind it shows again."""
+    for place, _ in gone:
+        bare = chain.steps[place.step].parent
+        since = changes(chain.frame(step), chain.frame(bare))
+        there = np.any([on_grid(patch.mask, mask.shape) for patch in since.patches] or [mask], axis=0)
+        mask = mask & there if (mask & there).any() else mask
+    return mask
 
 
 def _core(mask: Mask) -> Mask:
@@ -142,4 +154,12 @@ def _parts(patch: Patch) -> list[Patch]:
     nearest = np.argmin(away, axis=0)
     parts = [patch._replace(mask=patch.mask & (nearest == core)) for core in range(count - 1)]
     largest = max(part.cells for part in parts)
-    return parts if sum(part.cells >= COMPARABLE * largest for part in parts) >= ROW else [patch]
+    alike = sum(part.cells >= COMPARABLE * largest for part in parts)
+    return parts if alike >= ROW and _elongation(patch.mask) >= LONG * alike else [patch]
+
+
+def _elongation(mask: Mask) -> float:
+    """Length over width of the narrowest rectangle around a mask."""
+    rows, columns = np.nonzero(mask)
+    _, sides, _ = cv2.minAreaRect(np.stack([columns, rows], axis=1).astype(np.float32))
+    return (max(sides) + 1) / (min(sides) + 1)

@@ -2,8 +2,8 @@
 
 The rule. Every picture, turned upright as far as turning was asked for, is held against the source. Its ratio of width
 to height must stay within 0.5 % (or one and a half pixels of the shorter side, whichever is more: sizes are whole
-numbers). Where it can be registered (correlation 0.75 or more), less than 2 % of the source's area may be out of view,
-and less than 2 % of the picture may lie beyond the source's edges. What has been found once is the new standard: a
+numbers). Where it can be registered (correlation 0.75 or more), less than 3 % of the source's area may be out of view,
+and less than 3 % of the picture may lie beyond the source's edges. What has been found once is the new standard: a
 later step is a finding of its own only if it goes beyond that by as much again. Another size alone is no failure.
 
 Confidence is ½ at the threshold and grows with the excess over it.
@@ -28,8 +28,9 @@ RATIO = 0.005
 """Relative change of width over height that is still taken for rounding to a codec's or a model's even sizes."""
 ROUNDED = 1.5
 """Pixels of the shorter side that rounding may cost."""
-AREA = 0.02
-"""Share of the area that may be lost, or gained around, before the framing counts as another one."""
+AREA = 0.03
+"""Share of the area that may be lost, or gained around, before the framing counts as another one; a picture drawn anew,
+each thing a pixel or two beside where it was, feigns up to 2.5 %."""
 SURE = 0.75
 """Correlation under which a registration is not trusted to a hundredth of the area: heavy noise alone feigns a crop."""
 SIDES = ("left", "right", "top", "bottom")
@@ -80,7 +81,7 @@ class _Standard:
     "aspect-ratio",
     level="image",
     title="Aspect ratio or crop",
-    rule="width over height changes by more than 0.5 % (or 1.5 pixels), or 2 % of the source's area is cut off or "
+    rule="width over height changes by more than 0.5 % (or 1.5 pixels), or 3 % of the source's area is cut off or "
     "drawn around",
     paper="Aspect-Ratio Mismatch",
 )

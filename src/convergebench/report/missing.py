@@ -8,6 +8,7 @@ from convergebench.report.wording import count, grouped
 
 MEANINGS = {
     "all-edited": "the edit changed so much that nothing is left over to look at",
+    "already-coloured": "the picture had colour before any was put in",
     "already-grey": "the picture had no colour to take out",
     "cannot-tell": "the judge said that it cannot be told",
     "face-lost": "the source shows a face, this image none; that is worse than any distance and not in the mean",

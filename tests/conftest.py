@@ -1,4 +1,4 @@
-"""Weights that no registry package ships are taken from a folder beside the checkout, where there is one."""
+"""What every test finds: weights beside the checkout, where there are any, and one thread per process."""
 
 from __future__ import annotations
 
@@ -9,3 +9,6 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "weights"
 
 if BESIDE.is_dir():
     os.environ.setdefault("CONVERGEBENCH_WEIGHTS", str(BESIDE))
+
+# every core has a test process already; threads of theirs would only wait for each other (half of the time was theirs)
+os.environ.setdefault("OMP_NUM_THREADS", "1")

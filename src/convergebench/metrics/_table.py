@@ -33,7 +33,7 @@ SEMANTIC = ("clip", "dinov2", "augnet", "gist", "face-identity", "text-kept")
 WORDS = ("clip-text", "clip-direction")
 """Metrics that read what a picture should show."""
 
-NATIVE = ("brisque", "niqe", "piqe", "ilniqe", "cnniqa-live")
+NATIVE = ("brisque", "niqe", "piqe", "ilniqe", "cnniqa-live", "decay")
 """No-reference metrics of our own code."""
 
 PYIQA = (
@@ -67,12 +67,17 @@ JUDGED = (
     "self-evaluation",
 )
 
+UNPUBLISHED = ("cnniqa-live", "decay")
+"""Of our own no-reference metrics those that are not among the audited ones of the literature."""
+IQA = (*(name for name in NATIVE if name not in UNPUBLISHED), *PYIQA)
+
 SETS: dict[str, tuple[str, ...]] = {
     "classical": CLASSICAL,
     "learned": ("lpips", "dists"),
     "semantic": ("clip", "dinov2", "augnet", "gist"),
     "no-reference": NATIVE,
-    "iqa": (*(name for name in NATIVE if name != "cnniqa-live"), *PYIQA),
+    "iqa": IQA,
+    "audit": (*IQA, "visualquality-r1", *(name for name in UNPUBLISHED if name in NATIVE)),
     "diagnostics": DIAGNOSTICS,
     "adherence": ADHERENCE,
     "judge": ("judge-happened", "judge-undone", "judge-side-effect"),
@@ -80,7 +85,8 @@ SETS: dict[str, tuple[str, ...]] = {
     "replicate": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, "happened", *AROUND),
     "around": AROUND,
 }
-"""`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the audit."""
+"""`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the literature, `audit` all that
+are audited."""
 
 
 def _places(room: str, names: tuple[str, ...]) -> dict[str, str]:

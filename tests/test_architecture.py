@@ -21,6 +21,7 @@ MAY_USE: dict[str, set[str]] = {
     "weights": set(),
     "wire": set(),
     "rubrics": set(),
+    "claims": set(),
     "metrics": {"images", "weights", "rubrics"},
     "edits": set(),
     "failures": {"images", "metrics"},
@@ -58,6 +59,7 @@ MAY_USE: dict[str, set[str]] = {
         "report",
         "failures",
         "datasets",
+        "claims",
     },
 }
 HEAVY = ("numpy", "cv2", "PIL", "scipy", "polars", "pydantic", "matplotlib", "torch", "jinja2", "rich", "sqlite3")

@@ -10,6 +10,8 @@ from typing import NoReturn
 import typer
 
 from convergebench.cli import (
+    auditing,
+    claiming,
     examining,
     exporting,
     importing,
@@ -39,6 +41,8 @@ app.command("measure")(measuring.measure)
 app.command("examine")(examining.examine)
 app.command("label")(examining.label)
 app.command("report")(reporting.report)
+app.command("audit")(auditing.audit)
+app.command("claims")(claiming.claims)
 app.command("show")(reporting.show)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)

@@ -10,33 +10,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from math import isinf
-from typing import NamedTuple
-
-import cv2
-import numpy as np
+from typing import NamedTuple, cast
 
 from convergebench import registry
+from convergebench.engine import repeatability
+from convergebench.engine.repeatability import GONE, Values
+from convergebench.errors import StudyError
 from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
 from convergebench.metrics.place import Place, choose, place
 from convergebench.metrics.readiness import lacks
-from tests.metrics.pictures import decoded, jpeg, photograph, resized, with_disc
+from tests.metrics.pictures import jpeg, photograph, with_disc
 
 CHECKS = ("twice", "process", "threads", "device", "png", "half")
 """Columns, in the order of the module's first paragraph."""
-GONE = "no value"
-"""Where a metric has one value and not the other (an image too small for it, say)."""
-_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-Values = Mapping[str, Mapping[str, float | str]]
-"""Metric → case → value, or why there is none."""
 
 
 class Row(NamedTuple):
@@ -69,37 +59,27 @@ def item(subject: Pixels, reference: Pixels, via: Pixels) -> Item:
 def probe(names: Sequence[str], side: int) -> dict[str, dict[str, float | str]]:
     """All cases of all metrics in this process."""
     subject, reference, via = pictures(side)
-    stored = decoded(cv2.imencode(".png", subject[..., ::-1])[1].tobytes())
-    halves = [resized(one, side // 2, side // 2) for one in (subject, reference, via)]
-    cases = {
-        "first": (subject, reference, via),
-        "twice": (subject, reference, via),
-        "png": (stored, reference, via),
-        "half": halves,
-    }
-    found: dict[str, dict[str, float | str]] = {}
-    for name in names:
-        metric = load_metric(name)
-        readings = {case: metric.measure([item(*three)])[0] for case, three in cases.items()}
-        found[name] = {
-            case: one.status if one.value is None or not np.isfinite(one.value) else one.value
-            for case, one in readings.items()
-        }
-    return found
+    stored = repeatability.versions(subject)["png"]
+    halves = [repeatability.halved(one) for one in (subject, reference, via)]
+    return repeatability.probe(
+        names,
+        {
+            "first": lambda: item(subject, reference, via),
+            "twice": lambda: item(subject, reference, via),
+            "png": lambda: item(stored, reference, via),
+            "half": lambda: item(*halves),
+        },
+    )
 
 
 def elsewhere(names: Sequence[str], side: int, *, threads: int = 1, device: str = "cpu") -> Values:
     """The same in a process of its own."""
     options = ["--probe", "--side", str(side), "--threads", str(threads), "--device", device]
-    command = [sys.executable, "-m", "benchmarks.determinism", *options]
-    for name in names:
-        command += ["--metric", name]
-    environment = {**os.environ, **dict.fromkeys(_VARIABLES, str(threads))}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        raise SystemExit(done.stderr.strip().splitlines()[-1])
-    values: Values = json.loads(done.stdout.splitlines()[-1])
-    return values
+    words = [*options, *(word for name in names for word in ("--metric", name))]
+    try:
+        return cast(Values, repeatability.elsewhere("benchmarks.determinism", words, threads=threads))
+    except StudyError as error:
+        raise SystemExit(str(error)) from error
 
 
 def compare(first: Values, again: Values, threads: Values, device: Values) -> Iterator[Row]:
@@ -146,7 +126,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.probe:
-        _limit(options.threads)
+        repeatability.limit(options.threads, options.metric)
         with place(Place(options.device)):
             print(json.dumps(probe(options.metric, options.side)))
         return
@@ -169,14 +149,6 @@ def _shown(value: float | None) -> str:
 def _plain(distances: Mapping[str, float | None]) -> dict[str, float | str | None]:
     """JSON knows no infinity."""
     return {check: GONE if value is not None and isinf(value) else value for check, value in distances.items()}
-
-
-def _limit(threads: int) -> None:
-    cv2.setNumThreads(threads)
-    if find_spec("torch"):
-        import torch
-
-        torch.set_num_threads(threads)
 
 
 if __name__ == "__main__":

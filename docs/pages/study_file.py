@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from convergebench.analysis import result
 from convergebench.registry import load, names
-from convergebench.studies import replicate, roundtrip, session, spec
+from convergebench.studies import audit, replicate, roundtrip, session, spec
 from convergebench.studies.spec import StudySpec
 from docs.pages.markdown import code, table
 
@@ -37,13 +37,18 @@ SAID: Mapping[str, str] = {
     "analysis.seed": "Fixes the draws.",
     "analysis.confidence": "Of every interval.",
     "analysis.interval": "Percentile, or bias-corrected and accelerated.",
+    "analysis.audit.draws": "Bootstrap draws, whole source images at a time.",
+    "analysis.audit.seed": "Fixes the draws.",
+    "analysis.audit.confidence": "Of every interval.",
 }
 """Keys whose models say nothing themselves."""
 
 
-MODULES = (spec, roundtrip, replicate, session)
-BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "replicate", "session")]
+MODULES = (spec, roundtrip, replicate, audit, session)
+BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "replicate", "audit", "session")]
 """Plug-ins that happen to be installed are not part of the reference."""
+_PARENTS = {audit.AuditStudyTable.__name__: (replicate.ReplicateTable.__name__,)}
+"""Tables that take keys over from others, where those say what the keys are for."""
 
 
 def page() -> str:
@@ -57,6 +62,13 @@ def page() -> str:
         if model is not None:
             inner = schema["$defs"][model.__name__]["properties"]
             parts += [f"## [{name}]\n", f"{inspect.getdoc(model)}\n", _keys(list(inner), inner, name, model.__name__)]
+            for key, facts in inner.items():
+                table_name = facts.get("$ref", "").rpartition("/")[2]
+                if table_name:
+                    keys = schema["$defs"][table_name]["properties"]
+                    said = f"{schema['$defs'][table_name]['description']}\n"
+                    whole = f"{name}.{key}"
+                    parts += [f"### [{whole}]\n", said, _keys(list(keys), keys, whole, table_name)]
     for name in BUILT_IN:
         model = load("studies", name).Parameters
         whole = model.model_json_schema()
@@ -74,7 +86,8 @@ def page() -> str:
 
 def explanation(table_name: str, key: str, model: str) -> str:
     """What a key is for: its own docstring, that of the analysis setting of the same name, or the words above."""
-    own = next((docs[model, key] for docs in map(attribute_docs, MODULES) if (model, key) in docs), None)
+    named = [model, *_PARENTS.get(model, ())]
+    own = next((docs[one, key] for one in named for docs in map(attribute_docs, MODULES) if (one, key) in docs), None)
     setting = attribute_docs(result).get(("AnalysisSettings", key)) if table_name == "analysis" else None
     return own or SAID.get(f"{table_name}.{key}" if table_name else key) or setting or ""
 
@@ -93,7 +106,7 @@ def _keys(keys: list[str], schema: Mapping[str, Any], table_name: str, model: st
 
 
 def _default(facts: Mapping[str, Any]) -> str:
-    if facts.get("type") == "object":
+    if facts.get("type") == "object" or "$ref" in facts:
         return code("{}")
     value = facts.get("default")
     return "not set" if value is None else code(json.dumps(value))

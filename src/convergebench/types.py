@@ -11,7 +11,7 @@ KINDS: tuple[Kind, ...] = ("face", "object", "scene")
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
 
-CompareRole = Literal["source", "return", "first", "around", "lag", "replicate", "step", "forward", "backward"]
+CompareRole = Literal["source", "return", "first", "around", "lag", "replicate", "step", "forward", "backward", "alone"]
 """What a comparison is for.
 
 `source`: the untouched image by itself, where a metric's curve begins if it needs no reference. `return`: image after a
@@ -20,7 +20,7 @@ the source where something was to be added, so that only what lies around it can
 `lag` rounds before (displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone
 moves). `step`: any step's image against the one it started from (diagnostics). `forward`: did the edit happen
 (reference: the image it started from). `backward`: was it undone (reference: the image before the forward edit, `via`:
-the image after it).
+the image after it). `alone`: a picture that nothing else compares, for whoever rates single pictures.
 
 In `return`, `first` and `lag` an `operation` says how the reference must be turned or mirrored to be what was asked.
 """

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.determinism import CHECKS, GONE, _plain, _shown, candidates, compare, distance
+from benchmarks.determinism import CHECKS, _plain, _shown, candidates, compare, distance
+from convergebench.engine.repeatability import GONE
 
 ROOT = Path(__file__).parents[2]
 

@@ -233,7 +233,7 @@ def _luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("sheet", ["report.css", "dark.css"])
 def test_the_levels_of_failure_can_be_read_on_their_colours(sheet: str) -> None:
-    import convergebench.report.html as room
+    import convergebench.report.environment as room
 
     colours = dict(re.findall(r"--(f-[\w-]+):(#\w+)", (room.TEMPLATES / sheet).read_text()))
     assert len(colours) == 8

@@ -25,7 +25,13 @@ ROUND_TRIP = Unit("round trip", "round trips", "round", "rounds")
 STEP = Unit("step", "steps", "step", "steps", "variant")
 ROUND = Unit("round", "rounds", "round", "rounds")
 
-_OF_STUDY = {"roundtrip": ROUND_TRIP, "replicate": STEP, "session": STEP._replace(way="session"), "recorded": STEP}
+_OF_STUDY = {
+    "roundtrip": ROUND_TRIP,
+    "replicate": STEP,
+    "audit": STEP,
+    "session": STEP._replace(way="session"),
+    "recorded": STEP,
+}
 
 
 def unit_of(study: str) -> Unit:

@@ -84,37 +84,16 @@ def measure(
 
 
 def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: How) -> None:
-    from dataclasses import replace
-
     from convergebench.cli.display import say
     from convergebench.cli.reporting import write_measurements
-    from convergebench.engine.measure import fingerprints
     from convergebench.errors import StudyError
-    from convergebench.metrics import load_metric
-    from convergebench.metrics.readiness import require
-    from convergebench.roles import roles_of
-    from convergebench.store.manifest import command_line, session
     from convergebench.store.run import Run
 
     with Run.existing(run) as opened:
-        manifest = opened.manifest
-        wanted = _wanted(manifest, metric, align)
+        wanted = _wanted(opened.manifest, metric, align)
         if not wanted:
             raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
-        require(load_metric(name).facts for name in wanted)
-        _require_one_precision(manifest, how.precision)
-        spec = _spec(manifest, align, how)
-        mode, answering = spec["measure"]["align"], roles_of(spec)
-        place = where(wanted, how.device, spec["measure"].get("precision", "float32"))
-        opened.extend(
-            replace(
-                manifest,
-                spec=spec,
-                metrics=fingerprints(wanted, precision=place.precision, roles=answering),
-                sessions=[session(command_line())],
-            )
-        )
-        added, stopped = fill(opened, wanted, mode, place, answering, workers=how.workers, max_cost=how.max_cost)
+        added, stopped, mode = extend_and_fill(opened, wanted, align, how)
     path, missing = write_measurements(run, list(wanted))
     say(f"{added:,} values added; {path} (next: cbench report {run})")
     if missing:
@@ -124,6 +103,36 @@ def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: Ho
     if stopped is not None:
         say(f"stopped: {stopped}; nothing is lost, the same command goes on")
         raise typer.Exit(3)
+
+
+def extend_and_fill(
+    opened: Run, wanted: Sequence[str], align: str | None, how: How
+) -> tuple[int, str | None, AlignMode]:
+    """Make these metrics part of the run, then measure them: rows added, why it stopped, the alignment."""
+    from dataclasses import replace
+
+    from convergebench.engine.measure import fingerprints
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import require
+    from convergebench.roles import roles_of
+    from convergebench.store.manifest import command_line, session
+
+    manifest = opened.manifest
+    require(load_metric(name).facts for name in wanted)
+    _require_one_precision(manifest, how.precision)
+    spec = spec_with(manifest, align, how)
+    mode, answering = spec["measure"]["align"], roles_of(spec)
+    place = where(wanted, how.device, spec["measure"].get("precision", "float32"))
+    opened.extend(
+        replace(
+            manifest,
+            spec=spec,
+            metrics=fingerprints(wanted, precision=place.precision, roles=answering),
+            sessions=[session(command_line())],
+        )
+    )
+    added, stopped = fill(opened, wanted, mode, place, answering, workers=how.workers, max_cost=how.max_cost)
+    return added, stopped, mode
 
 
 def fill(
@@ -208,7 +217,7 @@ def _require_one_precision(manifest: Manifest, precision: str | None) -> None:
         )
 
 
-def _spec(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]:
+def spec_with(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]:
     """The run's study with what was typed in place of its own words."""
     spec = dict(manifest.spec)
     typed = {"align": align, "precision": how.precision}

@@ -44,14 +44,18 @@ def run(
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
+    from convergebench.cli.display import say
     from convergebench.engine.session import prepare
     from convergebench.studies.spec import read_spec
 
     spec = _with_flags(read_spec(study), editor=editor, suite=suite, rounds=rounds, limit=limit, metric=metric)
     root = run or Path("runs") / study.stem
     prepared = prepare(spec)
+    audited = _audited(prepared) if prepared.study == "audit" else ""
     if dry_run:
         _print_forecast(root, prepared)
+        if audited:
+            say(audited)
         return
     place = _ready(prepared, device)
     _execute(
@@ -62,8 +66,21 @@ def run(
         reuse=reuse or [],
         workers=workers,
         place=place,
+        device=device,
         report=not no_report,
     )
+
+
+def _audited(prepared: Prepared) -> str:
+    """Which metrics will be audited and which cannot be; a slip in a name is told before the first call is paid for."""
+    from convergebench.cli.rating import damage_metric
+    from convergebench.engine.audited import require_some, runnable, wanted_metrics
+
+    damage_metric(prepared.spec["analysis"]["audit"]["damage"])
+    able, missing = runnable(wanted_metrics(prepared.spec["audit"]["metrics"]), prepared.roles)
+    require_some(able, missing)
+    others = f"; not run here: {', '.join(missing)} (cbench list metrics)" if missing else ""
+    return f"then audited: {', '.join(able)}{others}"
 
 
 def _ready(prepared: Prepared, device: str) -> Place:
@@ -134,6 +151,7 @@ def _execute(
     reuse: list[Path],
     workers: int | None,
     place: Place,
+    device: str,
     report: bool,
 ) -> None:
     from convergebench.cli.display import say, watch
@@ -177,6 +195,13 @@ def _execute(
 
         write_and_print(root)
     stopped = summary.stopped or halted
+    if report and spec.study == "audit":
+        from convergebench.cli.auditing import make_audit
+        from convergebench.cli.measuring import How
+        from convergebench.cli.rating import Wish
+
+        halted = make_audit([root], Wish(), How(workers, device, None, None, max_cost))
+        stopped = stopped or halted
     if stopped is not None:
         say(f"stopped: {stopped}")
         say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"

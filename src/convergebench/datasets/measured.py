@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from convergebench.datasets.source import Value
 
-AGAINST_THE_SOURCE = ("source", "return", "around")
-"""Roles of which a step has one at most, and which a curve is made of; the others are named."""
+AGAINST_THE_SOURCE = ("source", "return", "around", "alone")
+"""Roles of which a step has one at most: those a curve is made of, and of pictures that only an audit wanted rated. The
+others are named."""
 OF_THE_STEP = ("step", "forward", "backward")
 """Roles of what looks at single steps; a step is either forward or backward."""
 

@@ -61,7 +61,9 @@ def role_of(metric: AskedMetric, roles: Mapping[str, Role]) -> Role:
 
 def rubric_of(metric: AskedMetric, kind: str, role: Role) -> Rubric:
     """The rubric a metric reads for a kind of comparison: the role's own in its place, if it has one."""
-    name = metric.rubrics[kind]
+    name = metric.rubric_for(kind)
+    if name is None:
+        raise StudyError(f"{metric.facts.name} is not asked about a comparison of the kind '{kind}'")
     rubric = load_rubric(role.rubrics.get(name, name))
     role.require(rubric.name)
     numbers = {field.name for field in rubric.reply.fields if field.scale is not None}

@@ -19,7 +19,7 @@ from convergebench.engine.progress import Progress
 from convergebench.ids import fingerprint
 from convergebench.images.align import AlignMode
 from convergebench.metrics import load_metric
-from convergebench.metrics.base import Metric, MetricFacts
+from convergebench.metrics.base import BY_ITSELF, Metric, MetricFacts
 from convergebench.metrics.judged._asked import AskedMetric
 from convergebench.metrics.place import PROCESSOR, Place
 from convergebench.metrics.readiness import require
@@ -167,13 +167,13 @@ def roles_filled(facts: MetricFacts) -> tuple[CompareRole, ...]:
     """Which comparisons a metric fills in.
 
     What is held against the source is held against step 1 too; a picture that is rated by itself is also rated where
-    its content was meant to change.
+    its content was meant to change, and where an audit wants it rated though nothing is compared with it.
     """
     more: tuple[CompareRole, ...] = ()
     if "return" in facts.roles and facts.kind in ("full-reference", "semantic"):
         more = ("first",)
     elif "return" in facts.roles and facts.kind == "no-reference":
-        more = ("around",)
+        more = BY_ITSELF
     return (*facts.roles, *more)
 
 

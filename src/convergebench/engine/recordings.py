@@ -27,7 +27,7 @@ from convergebench.types import KINDS, Case, EditPair, Kind, Operation, Settings
 
 EDITOR = "recorded"
 """Who made a chain when neither the set nor a person says."""
-JOINED = frozenset({"recorded", "replicate"})
+JOINED = frozenset({"recorded", "replicate", "audit"})
 """Studies whose runs recorded chains may join: all compare the same things."""
 
 _FINGERPRINT = "replay@1"

@@ -24,6 +24,9 @@ from convergebench.types import Better, CompareRole, Operation
 MetricKind = Literal["full-reference", "no-reference", "semantic", "diagnostic", "adherence"]
 Dimension = Literal["quality", "semantic", "none"]
 
+BY_ITSELF: tuple[CompareRole, ...] = ("around", "alone")
+"""Comparisons that a metric which rates returned pictures by themselves fills in beside those it names."""
+
 
 class Item(NamedTuple):
     """One thing to measure, already aligned. `via` is the image between the two (the forward edit of a round).

@@ -52,7 +52,7 @@ def assemble(run: Path) -> ReportInput:
         measurements=measurements,
         chains=chains,
         steps=steps,
-        manifest=_facts_of(manifest),
+        manifest=manifest_facts(manifest),
         run=run,
         facts=facts,
         simulated=marks["simulated"],
@@ -71,11 +71,13 @@ def analysis_settings(spec: Mapping[str, Any]) -> AnalysisSettings:
     """The analysis constants of a study; lists become tuples again."""
     table: dict[str, Any] = {}
     for key, value in spec.get("analysis", {}).items():
-        table[key] = tuple(value) if isinstance(value, list) else value
+        if key != "audit":  # has settings of its own: report.audit.assemble
+            table[key] = tuple(value) if isinstance(value, list) else value
     return AnalysisSettings(**table)
 
 
-def _facts_of(manifest: Manifest) -> dict[str, Any]:
+def manifest_facts(manifest: Manifest) -> dict[str, Any]:
+    """How a run was made, for whoever shows it."""
     last = manifest.sessions[-1] if manifest.sessions else {}
     return {
         "name": manifest.name,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from convergebench.report.chains import metric_order, viewer_link, write_chains
+from convergebench.report.chains import metric_order, write_chains
+from convergebench.report.environment import environment
 from convergebench.report.glossary import glossary
 from convergebench.report.hero import Hero, choose_hero
 from convergebench.report.input import ReportInput
@@ -27,15 +26,9 @@ from convergebench.report.sections.page import Page, open_page
 from convergebench.report.sections.ranking import ranking_section
 from convergebench.report.sections.settling import settling_section
 from convergebench.report.thumbnails import HERO_SIDE, Thumbnails
-from convergebench.report.wording import count, number
 
-TEMPLATES = Path(__file__).parent / "templates"
 MOST_SPEC = 40_000
 """Characters of the study's text shown in the page; longer ones are in the manifest."""
-
-
-LONGEST_WHOLE = 20
-"""Characters of a name that a headline on a phone still has room for on one line."""
 
 
 def write_report(given: ReportInput, out: Path) -> Path:
@@ -51,7 +44,7 @@ def write_report(given: ReportInput, out: Path) -> Path:
     chains = write_chains(given, out, thumbs)
     hero = choose_hero(given)
     pictures = maker.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
-    desk = Desk(page, _environment(), _shared(given, page), out, maker)
+    desk = Desk(page, environment(), _shared(given, page, out), out, maker)
     desk.write("viewer.html", inferno=_channels())
     context = _sections(page, thumbs, out)
     context |= NOTHING if given.replicate is None else write_replicate_pages(desk, hero, thumbs)
@@ -101,35 +94,7 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(anchor, words) for anchor, words in CONTENTS if has.get(anchor, True)]
 
 
-def _environment() -> Environment:
-    found = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset, unbroken=_unbroken)
-    return found
-
-
-def _asset(name: str) -> Markup:
-    """One of our own style sheets or scripts, to be set into the page as it is."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-
-
-def _unbroken(sentence: str, names: Iterable[str]) -> Markup:
-    """The sentence with short names kept on one line; a hyphen in a name is no place to break a headline."""
-    short = sorted((name for name in names if "-" in name and len(name) <= LONGEST_WHOLE), key=len, reverse=True)
-    if not short:
-        return escape(sentence)
-    parts = re.split("(" + "|".join(re.escape(name) for name in short) + ")", sentence)
-    return Markup("").join(
-        Markup('<span class="whole">{}</span>').format(part) if place % 2 else part for place, part in enumerate(parts)
-    )
-
-
-def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
+def _shared(given: ReportInput, page: Page, out: Path) -> dict[str, Any]:
     headline = given.analysis.headline
     empty = "No chain was run yet, so there is nothing to say."
     unmeasured = "Nothing was measured yet, so there is nothing to say."
@@ -155,7 +120,7 @@ def _shared(given: ReportInput, page: Page) -> dict[str, Any]:
         "dark": Markup(css_variables(DARK)),
         "metric": given.headline_metric,
         "unit": given.unit,
-        "beside": BESIDE if given.replicate is not None else (VIEWER,),
+        "beside": (*(BESIDE if given.replicate is not None else (VIEWER,)), *audit_link(given.run, out)),
         "made_line": made_line(given.manifest, analysis_version=given.analysis.version),
         "align": alignment(given.manifest),
         "swatches": {editor: style.swatch for editor, style in page.style.items()},
@@ -196,6 +161,12 @@ def _sections(page: Page, thumbs: Mapping[str, str], out: Path) -> dict[str, Any
         "files": _files(given, out),
         "made": provenance(given.manifest, analysis_version=given.analysis.version),
     }
+
+
+def audit_link(run: Path, out: Path) -> list[tuple[str, str]]:
+    """(link, words) of the run's audit, where one was made."""
+    page = run / "audit" / "index.html"
+    return [(quote(Path(os.path.relpath(page, out)).as_posix()), "metric audit")] if page.is_file() else []
 
 
 def _files(given: ReportInput, out: Path) -> list[tuple[str, str]]:

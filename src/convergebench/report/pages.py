@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
-from markupsafe import Markup
 
-from convergebench.report.chains import script
+from convergebench.report.environment import write_panels
 from convergebench.report.files import write_whole
 from convergebench.report.hero import STEPS, Hero
 from convergebench.report.input import Row
@@ -55,17 +54,7 @@ class Desk:
 
     def panels(self, prefix: str, template: str, panels: Sequence[Row], **context: Any) -> list[Row]:
         """The first panel of a switch set into the page, the others in scripts that are loaded when they are chosen."""
-        folder = self.out / "panels"
-        folder.mkdir(exist_ok=True)
-        filled = self.templates.get_template(template)
-        shown: list[Row] = []
-        for place, panel in enumerate(panels, start=1):
-            html = filled.render(**self.shared, **context, panel=panel)
-            if place > 1:
-                name = f"{prefix}-{place}"
-                write_whole(folder / f"{name}.js", script("panel", name, html))
-            shown.append({"name": panel["name"], "html": Markup(html) if place == 1 else ""})
-        return shown
+        return write_panels(self.templates, self.out, prefix, template, panels, {**self.shared, **context})
 
 
 def write_replicate_pages(desk: Desk, hero: Hero | None, thumbs: Mapping[str, str]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ LOOK: dict[str, Any] = {
     "savefig.dpi": 200,
 }
 MOST_DRAWN = 12
+LONGEST = 120
+"""Letters of a file's name; disks take some 250, and a temporary one is longer."""
 _METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": "ConvergeBench"},
@@ -51,29 +54,48 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
+Drawing = tuple[str, Callable[[Figure], None]]
+"""The name of a figure, and what draws it."""
+
+
 def write_plots(given: ReportInput, out_dir: Path) -> list[Path]:
     """Write curves per metric, survival per curve, ranking and breakdown; figures without data are left out."""
+    return write_figures(_figures(given), out_dir)
+
+
+def write_figures(figures: Iterable[Drawing], out_dir: Path, kinds: Sequence[str] = tuple(_METADATA)) -> list[Path]:
+    """Draw each figure and write it in each of the kinds (png, svg, pdf)."""
     out_dir.mkdir(parents=True, exist_ok=True)
     written = []
+    taken: set[str] = set()
     with mpl.rc_context(LOOK):  # type: ignore[arg-type]
-        for name, draw in _figures(given):
+        for name, draw in figures:
             figure = Figure(figsize=(6.4, 4.0), layout="constrained")
             FigureCanvasAgg(figure)
             draw(figure)
             figure.draw_without_rendering()
-            figure.set_layout_engine("none")  # placed once: the three formats share it, and it is half of the time
-            stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)
-            for kind in _METADATA:
+            figure.set_layout_engine("none")  # placed once: the formats share it, and it is half of the time
+            stem = _stem(name, taken)
+            for kind in kinds:
                 written.append(out_dir / f"{stem}.{kind}")
                 make_whole(written[-1], lambda part, figure=figure, kind=kind: _save(figure, part, kind))  # type: ignore[misc]
     return written
+
+
+def _stem(name: str, taken: set[str]) -> str:
+    """A file's name of plain letters, no longer than a disk takes, and no other figure's."""
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)
+    if len(stem) > LONGEST or stem.lower() in taken:
+        stem = f"{stem[:LONGEST]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
+    taken.add(stem.lower())  # some disks do not tell capitals apart
+    return stem
 
 
 def _save(figure: Figure, path: Path, kind: str) -> None:
     figure.savefig(path, format=kind, metadata=_METADATA[kind])
 
 
-def _figures(given: ReportInput) -> Iterator[tuple[str, Callable[[Figure], None]]]:
+def _figures(given: ReportInput) -> Iterator[Drawing]:
     analysis, style = given.analysis, styles(given.editors)
     if given.ranked:
         yield "ranking", lambda figure: _ranking(given, style, figure)
@@ -93,11 +115,12 @@ def _drawn(given: ReportInput) -> list[str]:
     return list(dict.fromkeys([*ranked, *given.editors]))[:MOST_DRAWN]
 
 
-def _dash(style: Style) -> Any:
+def line_style(style: Style) -> Any:
+    """The dashes as matplotlib has them."""
     return (0, tuple(float(part) for part in style.dash.split())) if style.dash else "-"
 
 
-def _label_ends(axes: Any, ends: list[tuple[str, float, Style]]) -> None:
+def label_ends(axes: Any, ends: list[tuple[str, float, Style]]) -> None:
     """Names to the right of the lines, moved apart."""
     low, high = axes.get_ylim()
     ends = ends[::-1]  # upwards, so that of equal ends the first is on top
@@ -120,7 +143,7 @@ def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Fig
         if not part:
             continue
         x, mean = [row["round"] for row in part], [row["mean"] for row in part]
-        axes.plot(x, mean, color=style[editor].light, linestyle=_dash(style[editor]))
+        axes.plot(x, mean, color=style[editor].light, linestyle=line_style(style[editor]))
         band = [row for row in part if drawable(row["low"]) and drawable(row["high"])]
         axes.fill_between(
             [row["round"] for row in band],
@@ -135,7 +158,7 @@ def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Fig
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(given.unit.many)
     axes.set_ylabel(axis_title(metric, given.facts))
-    _label_ends(axes, ends)
+    label_ends(axes, ends)
     endless = endless_names(rows(given.analysis.curves, metric=metric, group="all"))
     if endless:
         axes.set_title(f"∞ in every round: {', '.join(endless)}", fontsize=8, loc="left")
@@ -156,7 +179,7 @@ def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: F
         x, y = [row["round"] for row in part], [row["survival"] for row in part]
         if y[-1] == 0:
             x, y = [*x, last], [*y, 0.0]
-        axes.step(x, y, where="post", color=style[editor].light, linestyle=_dash(style[editor]), clip_on=False)
+        axes.step(x, y, where="post", color=style[editor].light, linestyle=line_style(style[editor]), clip_on=False)
         ticks = [(row["round"], row["survival"]) for row in part if row["censored"]]
         if ticks:
             axes.plot(*zip(*ticks, strict=True), "|", color=style[editor].light, markersize=7)
@@ -164,7 +187,7 @@ def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: F
     axes.set_xlim(0, last)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("share still usable" if curve == "usable" else f"share not yet past {curve}")
-    _label_ends(axes, ends)
+    label_ends(axes, ends)
     _at_risk(axes, every, [end[0] for end in ends], given.unit.many)
 
 

@@ -44,7 +44,7 @@ def print_ranking(given: ReportInput, console: Console) -> None:
     """The finding, the ranking with intervals and a spark-line per editor, and what to mind about it."""
     plain = not (console.encoding or "").lower().startswith("utf")
     for place, sentence in enumerate(given.analysis.headline[:2]):
-        console.print(_plain(sentence, plain), style="bold" if place == 0 else "", markup=False, highlight=False)
+        console.print(in_ascii(sentence, plain), style="bold" if place == 0 else "", markup=False, highlight=False)
     if not given.ranked:
         why = "no chain was run" if given.chains.height == 0 else "no editor has a finished and measured case"
         console.print(f"No ranking: {why}.", markup=False, highlight=False)
@@ -54,15 +54,27 @@ def print_ranking(given: ReportInput, console: Console) -> None:
     for line in _copies(given, plain):
         console.print(line, highlight=False)
     for note in _notes(given):
-        console.print(_plain(note, plain), style="dim", markup=False, highlight=False)
+        console.print(in_ascii(note, plain), style="dim", markup=False, highlight=False)
 
 
-def _plain(text: str, plain: bool) -> str:
+def in_ascii(text: str, plain: bool) -> str:
     """The text in ASCII where the terminal knows nothing else."""
     if not plain:
         return text
     known = str.maketrans(
-        {"–": "-", "−": "-", "×": "x", "·": "*", "√": "sqrt", "≥": ">=", "≤": "<=", "∞": "inf", "…": "."}
+        {
+            "–": "-",
+            "−": "-",
+            "×": "x",
+            "·": "*",
+            "√": "sqrt",
+            "≥": ">=",
+            "≤": "<=",
+            "∞": "inf",
+            "…": ".",
+            "Δ": "gap ",
+            "°": "*",
+        }
     )
     return text.translate(known).encode("ascii", "replace").decode()
 
@@ -76,14 +88,14 @@ def _table(given: ReportInput, plain: bool) -> Table:
     curves, low, high = _curves(given)
     for row in given.ranked:
         editor = row["editor"]
-        name = escape(_plain(middle(editor, 20), plain)) + _marks(given, editor)
+        name = escape(in_ascii(middle(editor, 20), plain)) + _marks(given, editor)
         spark = sparkline(curves.get(editor, []), low=low, high=high, blocks=_ASCII if plain else _BLOCKS)
         cells = (
             str(row["rank"] or "-"),
             f"[{colours[editor].light}]{name}[/]",
-            _plain(number(row["score"], 1), plain),
-            _plain(interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]), plain),
-            _plain(_life(row), plain),
+            in_ascii(number(row["score"], 1), plain),
+            in_ascii(interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]), plain),
+            in_ascii(_life(row), plain),
             row["verdict"] or "unknown",
             spark,
         )
@@ -101,10 +113,10 @@ def _copies(given: ReportInput, plain: bool) -> list[str | Table]:
     for name in heads:
         table.add_column(name, no_wrap=name != heads[-1], overflow="fold")
     for line in found.lines:
-        name = escape(_plain(middle(line.editor, 20), plain)) + _marks(given, line.editor)
+        name = escape(in_ascii(middle(line.editor, 20), plain)) + _marks(given, line.editor)
         heard = (line.noticed, line.delay) if found.asked else ()
-        table.add_row(name, *(escape(_plain(cell, plain)) for cell in (line.onset, *heard, line.failures)))
-    return ["", table, escape(_plain(found.note, plain))]
+        table.add_row(name, *(escape(in_ascii(cell, plain)) for cell in (line.onset, *heard, line.failures)))
+    return ["", table, escape(in_ascii(found.note, plain))]
 
 
 def _marks(given: ReportInput, editor: str) -> str:

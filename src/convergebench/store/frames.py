@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ STEPS = {
     "dollars": pl.Float64, "attempts": pl.Int64, "status": pl.String, "detail": pl.String, "seed": pl.Int64,
     "settings": pl.String, "model": pl.String, "reasoning": pl.String, "used": pl.String, "started": pl.String,
     "id": pl.String,
+}  # fmt: skip
+SCORES = {
+    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
+    "category": pl.String, "replicate": pl.Int64, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
+    "value": pl.Float64, "status": pl.String, "detail": pl.String, "role": pl.String,
 }  # fmt: skip
 ATTEMPTS = {
     "editor": pl.String, "step": pl.String, "attempt": pl.Int64, "started": pl.String, "seconds": pl.Float64,
@@ -69,7 +75,8 @@ class RunFrames:
     def measurements(self, align: str) -> pl.DataFrame:
         """One row per (editor, case, step, metric) under this alignment; rows of lags are named `rmse-lag1`.
 
-        Rows against step 1 are named `ssim-first`, those against replicate 0 `rmse-replicate`.
+        Rows against step 1 are named `ssim-first`, those against replicate 0 `rmse-replicate`. Pictures that only an
+        audit wanted rated are left out (`scores` has them): inside a round they would give its curve a second value.
         """
         return self._frame(
             f"""select k.editor, k."case", {_CASE}, k.round, k.step,
@@ -78,10 +85,27 @@ class RunFrames:
                                           when 'replicate' then '-replicate' else '' end,
                   m.value, m.status, m.detail, k.role, m.align, m.fingerprint
                 from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
-                where m.align in (?, 'none') order by 1, 2, 9, 10, 14""",
+                where m.align in (?, 'none') and k.role <> 'alone' order by 1, 2, 9, 10, 14""",
             MEASUREMENTS,
             (align,),
         )
+
+    def scores(self, metrics: Sequence[str]) -> pl.DataFrame:
+        """Every score of every picture by itself, one row per (editor, case, step, metric), whatever role it came by.
+
+        Under which alignment it was measured does not matter: a single picture is not moved.
+        """
+        names = list(metrics)
+        found = self._frame(
+            f"""select k.editor, k."case", {_CASE}, k.round, k.step, m.metric, m.value, m.status, m.detail, k.role
+                from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
+                where k.role in ('source', 'return', 'around', 'alone')
+                  and m.metric in ({",".join("?" * len(names))})
+                order by 1, 2, 9, 10, k.role = 'alone', m.align, m.fingerprint""",
+            SCORES,
+            tuple(names),
+        )
+        return found.unique(["editor", "case", "step", "metric"], keep="first", maintain_order=True)
 
     def chains(self) -> pl.DataFrame:
         """One row per (editor, case): how far it came, how it ended, what it cost."""

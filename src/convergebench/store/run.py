@@ -89,7 +89,9 @@ def require_run(root: Path) -> Path:
     """The same path, or what is wrong with it."""
     if not is_complete(root):
         others = (
-            sorted(path.parent.name for path in root.parent.glob("*/manifest.json")) if root.parent.is_dir() else []
+            sorted(path.parent.name for path in root.parent.glob("*/manifest.json") if is_complete(path.parent))
+            if root.parent.is_dir()
+            else []
         )
         known = f"; runs there: {', '.join(others[:8])}" if others else ""
         raise StudyError(f"{root} is not a run{known} (make one with: cbench run studies/roundtrip.toml --run {root})")

@@ -3,5 +3,6 @@
 TABLE: dict[str, str] = {
     "roundtrip": "convergebench.studies.roundtrip:RoundTrip",
     "replicate": "convergebench.studies.replicate:Replicate",
+    "audit": "convergebench.studies.audit:Audit",
     "session": "convergebench.studies.session:SessionStudy",
 }

@@ -79,8 +79,8 @@ class Replicate:
             for name in row.images:
                 if name not in known:
                     raise StudyError(
-                        f"[[replicate.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} (the "
-                        f"suite, its kinds and --limit leave {len(known)})"
+                        f"[[{self.name}.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} "
+                        f"(the suite, its kinds and --limit leave {len(known)})"
                     )
             for variant in _variants(row):
                 self._require_sense(variant, row)
@@ -89,7 +89,7 @@ class Replicate:
                     case = _case(image, state, variant, run)
                     if case.id in found:
                         raise StudyError(
-                            f"[[replicate.grid]] asks twice for '{variant.label}' on {image.id}; leave one row's out"
+                            f"[[{self.name}.grid]] asks twice for '{variant.label}' on {image.id}; leave one row's out"
                         )
                     found[case.id] = case
         return list(found.values())

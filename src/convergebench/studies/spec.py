@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator, model_validator
 
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
@@ -98,6 +99,41 @@ class ExamineTable(Strict):
     """Names of detectors, or `all`; empty = none. Later: `cbench examine`."""
 
 
+class AuditTable(Strict):
+    """How scores become verdicts in `cbench audit`; each key has a flag there or is printed with the result."""
+
+    gaps: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    """The steps (or rounds) whose score is held against the baseline's; empty = those of 5, 10 and 20 that chains
+    reach, else two that they do reach."""
+    baseline: Annotated[int, Field(ge=0)] = 1
+    """The step that all others are held against: 1, because the first step may crop."""
+    by: Literal["round", "step"] = "round"
+    """What is counted: whole rounds (the picture shows the source again), or every single edit."""
+    ranges: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """Range of a metric in place of its typical one: `pi = [0, 55]`."""
+    percentiles: Annotated[tuple[Annotated[float, Field(gt=0, lt=100)], ...], Field(min_length=1)] = (5.0, 25.0, 50.0)
+    """A filter keeps what scores at least as well as this percentile of untouched images."""
+    damage: str = ""
+    """Full-reference metric that says how damaged a picture is; empty: LPIPS or SSIM against the baseline's picture."""
+    enough: Annotated[int, Field(ge=1)] = 12
+    """Images without a failure that it takes to call a metric sound."""
+    draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    seed: int = 0
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> AuditTable:
+        early = [gap for gap in self.gaps if gap <= self.baseline]
+        if early:
+            raise ValueError(f"gap {early[0]} does not lie after the baseline ({self.baseline})")
+        if len(set(self.gaps)) < len(self.gaps):
+            raise ValueError("a gap is named twice")
+        for name, (low, high) in self.ranges.items():
+            if not (isfinite(low) and isfinite(high) and low < high):
+                raise ValueError(f"the range of {name} goes from {low:g} to {high:g}; give a lower and an upper end")
+        return self
+
+
 class AnalysisTable(Strict):
     """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
 
@@ -120,6 +156,8 @@ class AnalysisTable(Strict):
     interval: Literal["percentile", "bca"] = "percentile"
     onset: str = ""
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
+    audit: AuditTable = AuditTable()
+    """`[analysis.audit]`: how `cbench audit` judges metrics."""
 
 
 class StudySpec(Strict):

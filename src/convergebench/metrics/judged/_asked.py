@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convergebench.errors import StudyError, Unmeasurable
-from convergebench.metrics.base import Item, MetricFacts, Reading
+from convergebench.metrics.base import BY_ITSELF, Item, MetricFacts, Reading
 from convergebench.types import Operation
 
 
@@ -58,7 +58,13 @@ class AskedMetric:
 
     def concerns(self, role: str, operation: str | None) -> bool:
         """Whether it is asked about such a comparison."""
-        return role in self.rubrics and (not self.operations or operation in self.operations)
+        return self.rubric_for(role) is not None and (not self.operations or operation in self.operations)
+
+    def rubric_for(self, role: str) -> str | None:
+        """What is asked about such a comparison; a picture rated by itself is rated alike wherever it stands."""
+        if self.facts.kind == "no-reference" and role in BY_ITSELF:
+            return self.rubrics.get(role, self.rubrics.get("return"))
+        return self.rubrics.get(role)
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """Not without somebody to ask."""

@@ -1,0 +1,83 @@
+"""Does a metric see the damage, or what is on the picture?
+
+The spread of its score over untouched images is what content alone does; the mean gap at the last step is what damage
+does. Their ratio is an effect size: under 1, a damaged picture of one thing may well score better than a clean picture
+of another.
+
+Untouched images are counted once each. If two runs give one image different scores, the pictures differed (another
+size, another crop), and they are two; a difference in the sixth digit is no more than another device.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from convergebench.analysis.audit.clusters import last_gaps, number
+from convergebench.analysis.audit.material import Material, table
+from convergebench.analysis.bootstrap import Bootstrap, Interval
+from convergebench.analysis.trajectories import Floats
+
+ENOUGH_CLEAN = 3
+"""Untouched images that it takes to speak of a spread, or of a percentile."""
+SAME_DIGITS = 5
+
+
+def clean_scores(material: Material) -> pl.DataFrame:
+    """`metric`, `source`, `raw` and `scaled` of the untouched images, each once."""
+    sources = material.chains.select("chain", "source")
+    untouched = material.scores.filter(pl.col("at") == 0, pl.col("raw").is_not_null())
+    return (
+        untouched.join(sources, on="chain")
+        .select("metric", "source", "raw", "scaled")
+        .sort("metric", "source", "raw")
+        .with_columns(pl.col("raw").round_sig_figs(SAME_DIGITS).alias("about"))
+        .unique(["metric", "source", "about"], keep="first", maintain_order=True)
+        .drop("about")
+    )
+
+
+def confound_table(material: Material, gaps: pl.DataFrame, clean: pl.DataFrame) -> pl.DataFrame:
+    """The frame `confound`: one row per metric that was audited."""
+    last = last_gaps(gaps)
+    return table("confound", [_row(name, last.filter(metric=name), clean, material) for name in material.scales])
+
+
+def _row(name: str, last: pl.DataFrame, clean: pl.DataFrame, material: Material) -> dict[str, object]:
+    own = clean.filter(pl.col("metric") == name).sort("scaled", "source")
+    enough, mean_gap = own.height >= ENOUGH_CLEAN, last["gap"].mean()
+    row: dict[str, object] = {
+        **{"metric": name, "n_clean": own.height, "n_cells": last.height, "mean_gap": mean_gap},
+        "at": last["at"].max(),
+        "spread": own["scaled"].std(ddof=1) if enough else None,
+    }
+    if own.height:
+        row |= {"smallest": own["scaled"][0], "largest": own["scaled"][-1]}
+        row |= {"smallest_source": own["source"][0], "largest_source": own["source"][-1]}
+    if enough and mean_gap is not None:
+        band = _ratio(last, own, material.bootstrap)
+        row |= {"ratio": number(band.estimate[0]), "low": number(band.low[0]), "high": number(band.high[0])}
+    return row
+
+
+def _ratio(last: pl.DataFrame, clean: pl.DataFrame, bootstrap: Bootstrap) -> Interval:
+    """|mean gap| over spread, as a function of sums over images, so that whole images can be drawn again."""
+    # sums of squares lose digits far from 0
+    away = pl.col("scaled") - clean["scaled"].mean()
+    gaps = last.group_by("source").agg(pl.col("gap").sum().alias("gap"), pl.len().alias("cells"))
+    images = clean.group_by("source").agg(
+        away.sum().alias("sum"), (away**2).sum().alias("squares"), pl.len().alias("images")
+    )
+    joined = gaps.join(images, on="source", how="full", coalesce=True).sort("source").fill_null(0)
+    features = joined.select(pl.col("gap", "cells", "sum", "squares", "images").cast(pl.Float64)).to_numpy()
+    return bootstrap.statistic(features, _effect)
+
+
+def _effect(totals: Floats) -> Floats:
+    gap, cells, total, squares, images = np.moveaxis(np.asarray(totals), -1, 0)
+    mean = np.divide(gap, cells, out=np.full_like(gap, np.nan), where=cells > 0)
+    around = squares - np.divide(total**2, images, out=np.zeros_like(total), where=images > 0)
+    variance = np.divide(around, images - 1, out=np.full_like(gap, np.nan), where=images > 1)
+    # rounding leaves a trace where all images of a draw are one
+    spread = np.sqrt(np.where(variance > 1e-12 * np.maximum(1.0, squares), variance, np.nan))
+    return np.asarray(np.abs(mean) / spread)

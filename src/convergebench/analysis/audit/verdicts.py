@@ -1,0 +1,121 @@
+"""One word for every metric, with the sentence that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from convergebench.analysis.audit.clusters import last_gaps, means
+from convergebench.analysis.audit.material import ALL, Material, by_name, table
+from convergebench.analysis.audit.result import AuditInput
+from convergebench.analysis.audit.words import counted, ends, listed, percent
+from convergebench.metrics.base import MetricFacts
+from convergebench.metrics.iqa.typical import PUBLISHED, Published
+
+OFTEN = 0.25
+"""Share of cells that fail from which a metric is called often fooled."""
+NOWHERE = "not asked for in any of these runs"
+
+Row = Mapping[str, Any]
+
+
+def metric_table(given: AuditInput, material: Material, gaps: pl.DataFrame, found: Sequence[Row]) -> pl.DataFrame:
+    """The frame `metrics`: every metric that was audited, meant to be, or published; `found` are the tallies."""
+    tally = {row["metric"]: row for row in found if row["editor"] == ALL}
+    places = {
+        name: [row for row in found if row["metric"] == name and row["editor"] != ALL] for name in material.scales
+    }
+    drift = {row["metric"]: row for row in means(last_gaps(gaps), ["metric", "at"], "gap", material.bootstrap)}
+    names = {*material.scales, *material.refused, *given.not_run, *PUBLISHED}
+    rows = []
+    for name in sorted(names, key=by_name):
+        row = _known(name, given, material)
+        if name in material.scales:
+            own = tally.get(name, _nothing(name))
+            word, reason = _verdict(own, places[name], drift.get(name), material)
+            rows.append({**own, **row, "status": "audited", "verdict": word, "reason": reason})
+        else:
+            why = str(row["why"])
+            rows.append(
+                {**_nothing(name), **row, "status": "not run", "verdict": "not run", "reason": f"Not run: {why}."}
+            )
+    return table("metrics", rows)
+
+
+def _nothing(name: str) -> dict[str, Any]:
+    counts = ("n_cells", "n_failed", "n_failed_any", "n_zero", "n_missing", "n_sources", "n_editors", "decided")
+    return {"metric": name, **dict.fromkeys(counts, 0), "share": None, "white": False, "white_any": False}
+
+
+def _known(name: str, given: AuditInput, material: Material) -> dict[str, Any]:
+    facts, published = given.facts.get(name), PUBLISHED.get(name)
+    scale, override = material.scales.get(name), material.settings.ranges.get(name)
+    low, high = _range(facts, published, override) if scale is None else (scale.low, scale.high)
+    why = given.not_run.get(name, "")
+    if scale is None:
+        why = material.refused.get(name) or why or NOWHERE
+    return {
+        **{"title": published.title if published else name, "route": published.route if published else _route(facts)},
+        **{"published": published is not None, "why": why.rstrip(".")},
+        "better": facts.better if facts else (published.better if published else None),
+        **{"range_low": low, "range_high": high, "range_ours": override is not None},
+    }
+
+
+def _range(
+    facts: MetricFacts | None, published: Published | None, override: tuple[float, float] | None
+) -> tuple[float | None, float | None]:
+    """The range of a metric that was not run, as far as anybody knows it."""
+    if override is not None:
+        return override
+    if facts is not None:
+        return facts.typical or facts.range
+    return (published.low, published.high) if published is not None else (None, None)
+
+
+def _route(facts: MetricFacts | None) -> str:
+    if facts is None:
+        return "plug-in"
+    if facts.asks:
+        return "served"
+    return "pyiqa" if "iqa" in facts.needs else "native"
+
+
+def _verdict(own: Row, places: Sequence[Row], drift: Row | None, material: Material) -> tuple[str, str]:
+    settings, failed, decided = material.settings, own["n_failed"], own["decided"]
+    if failed:
+        told = _failing(own, places, settings.confidence)
+        if drift is not None and drift["mean"] > 0 and drift["low"] is not None and drift["low"] > 0:
+            band = ends(drift["low"], drift["high"], settings.confidence, digits=2)
+            rise = f"Scores rise by {drift['mean']:.2f} of 100 on average{band} by {settings.by} {drift['at']}"
+            return "rewards damage", f"{rise}; {told[0].lower()}{told[1:]}."
+        # the share of those that could be told leans towards failure; failures among all that were seen do not
+        return ("often fooled" if failed / own["seen"] >= OFTEN else "sometimes fooled"), f"{told}."
+    if not decided:
+        return "unproven", f"None of {counted(own['n_cells'], 'picture')} has all the scores that it takes."
+    clean = f"No failure on {counted(decided, 'picture')} of {counted(own['n_sources'], 'source image')}"
+    clean += f" under {counted(own['n_editors'], 'editor')}"
+    if own["n_missing"]:
+        verb = "lacks" if own["n_missing"] == 1 else "lack"
+        return "unproven", f"{clean}, but {own['n_missing']} of {own['n_cells']} {verb} a score."
+    if own["n_sources"] < settings.enough:
+        return "unproven", f"{clean}, but it takes {settings.enough} images to call it sound."
+    alone = own["n_failed_any"]
+    return "sound", f"{clean}{f'; in single runs {alone} of them fail' if alone else ''}."
+
+
+def _failing(own: Row, places: Sequence[Row], confidence: float) -> str:
+    band = ends(own["low"], own["high"], confidence, share=True)
+    told = f"Fails on {own['n_failed']} of {counted(own['decided'], 'picture')}, {percent(own['share'])}{band}"
+    worst = sorted(
+        (row for row in places if row["n_failed"]), key=lambda row: (-row["n_failed"] / row["seen"], row["editor"])
+    )
+    where = [f"{row['editor']} ({row['n_failed']} of {row['n_cells']}{_untold(row)})" for row in worst]
+    told += f" ({own['n_missing']} more cannot be told)" if own["n_missing"] else ""
+    return f"{told}: {listed(where, most=4)}" if len(places) > 1 else f"{told}, of {worst[0]['editor']}"
+
+
+def _untold(row: Row) -> str:
+    return f", {row['n_missing']} unknown" if row["n_missing"] else ""

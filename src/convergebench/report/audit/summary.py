@@ -1,0 +1,46 @@
+"""The audit as plain data, for other programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from convergebench.report.audit.input import AuditReportInput
+from convergebench.report.chains import plain
+
+IN_TABLES = ("gaps", "cells", "traces")
+"""Frames with a row per image; the folder of tables has them."""
+KEPT = (
+    "metrics",
+    "failures",
+    "confound",
+    "ranges",
+    "content",
+    "filter_risk",
+    "ranks",
+    "opinions",
+    "repeats",
+    "contradictions",
+    "recommendations",
+)
+
+
+def audit_json(given: AuditReportInput) -> dict[str, Any]:
+    """Everything but the rows of single images, ready for `json.dumps(…, allow_nan=False)`.
+
+    A missing value is null; an infinite one is the word `Infinity`, so that the two are not mixed up.
+    """
+    audit = given.audit
+    found: dict[str, Any] = plain(
+        {
+            "finding": list(audit.headline),
+            "notes": list(audit.notes),
+            "analysis_version": audit.version,
+            "settings": asdict(audit.settings),
+            "runs": list(given.runs),
+            "simulated": sorted(given.simulated),
+            "made": {key: value for key, value in given.made.items() if key != "runs"},
+            **{name: getattr(audit, name).to_dicts() for name in KEPT},
+        }
+    )
+    return found

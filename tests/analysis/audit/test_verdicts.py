@@ -1,0 +1,274 @@
+"""One word per metric, what it is good for, where it contradicts the eye, and the sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from convergebench.analysis.audit.analyse import analyse_audit
+from convergebench.analysis.audit.result import SCHEMAS, AuditAnalysis, AuditInput, frame_names
+from convergebench.analysis.audit.settings import AuditSettings
+from convergebench.errors import StudyError
+from convergebench.metrics.iqa.typical import PUBLISHED
+from tests.analysis.audit.worlds import FACTS, QUICK, Chain, audit, row, world
+
+FALLS, RISES = (90, 80, 70, 60), (60, 70, 80, 90)
+
+
+def many(pattern: str, *, metric: str = "musiq", editor: str = "one") -> list[Chain]:
+    """One image per letter: `-` falls, `+` rises, `?` lacks its last score. Untouched scores differ a little."""
+    values: dict[str, tuple[float | None, ...]] = {"-": FALLS, "+": RISES, "?": (*FALLS[:3], None)}
+    return [
+        Chain(f"i{n:02}", {metric: [n / 10, *values[letter][1:]]}, editor=editor) for n, letter in enumerate(pattern)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "verdict", "reason"),
+    [
+        ("-" * 12, "sound", "No failure on 12 pictures of 12 source images under 1 editor."),
+        ("-" * 11, "unproven", "but it takes 12 images to call it sound."),
+        ("-" * 12 + "?", "unproven", "but 1 of 13 lacks a score."),
+        ("????", "unproven", "None of 4 pictures has all the scores that it takes."),
+        ("-" * 11 + "+", "sometimes fooled", "Fails on 1 of 12 pictures, 8%"),
+        ("-" * 9 + "+++", "often fooled", "Fails on 3 of 12 pictures, 25%"),
+        (
+            "++++++",
+            "rewards damage",
+            "Scores rise by 20.00 of 100 on average (95%: 20.00 to 20.00) by round 3; fails on 6",
+        ),
+        ("+", "often fooled", "Fails on 1 of 1 picture, 100%, of one."),
+    ],
+)
+def test_verdicts(pattern: str, verdict: str, reason: str) -> None:
+    found = row(audit(*many(pattern)).metrics, metric="musiq")
+    assert found["verdict"] == verdict
+    assert reason in str(found["reason"])
+    assert found["white"] is (set(pattern) == {"-"})
+
+
+def test_a_reason_says_which_editors_it_fails_under() -> None:
+    found = row(
+        audit(*many("++--"), *many("----", editor="two"), *many("+---", editor="three")).metrics, metric="musiq"
+    )
+    assert "Fails on 3 of 12 pictures, 25%" in str(found["reason"])
+    assert str(found["reason"]).endswith(": one (2 of 4) and three (1 of 4).")
+
+
+def test_all_published_metrics_have_a_row_in_their_order_then_the_others_by_name() -> None:
+    given = world(
+        [Chain("cat", {"share": FALLS, "musiq": FALLS})], not_run={"rali": "no plug-in", "zeta": "no weights"}
+    )
+    found = analyse_audit(given, QUICK)
+    assert found.metrics["metric"].to_list() == [*PUBLISHED, "share", "zeta"]
+    assert row(found.metrics, metric="rali")["why"] == "no plug-in"
+    assert row(found.metrics, metric="dbcnn")["why"] == "not asked for in any of these runs"
+    assert row(found.metrics, metric="dbcnn")["verdict"] == "not run"
+    assert found.metrics.filter(status="audited")["metric"].to_list() == ["musiq", "share"]
+    assert (row(found.metrics, metric="pi")["range_high"], row(found.metrics, metric="pi")["range_ours"]) == (55, True)
+    assert "Not run: zeta (no weights)." in found.notes
+    assert found.recommendations.filter(metric="zeta")["answer"].to_list() == ["unknown"] * 3
+
+
+def test_a_metric_that_cannot_be_scaled_is_listed_with_the_setting_to_add() -> None:
+    found = audit(Chain("cat", {"endless": FALLS, "musiq": FALLS}))
+    told = row(found.metrics, metric="endless")
+    assert told["status"] == "not run"
+    assert "[analysis.audit.ranges]" in str(told["why"])
+    assert "endless" not in found.gaps["metric"]
+
+
+def test_a_metric_without_one_usable_score_is_not_run_and_says_why() -> None:
+    found = audit(Chain("cat", {"brisque": [None, None], "musiq": FALLS}))
+    assert row(found.metrics, metric="brisque")["why"] == "no usable score of 2: failed: out of memory"
+
+
+def test_diagnostics_and_full_reference_metrics_are_not_audited_and_are_named() -> None:
+    found = audit(Chain("cat", {"noise": FALLS, "ssim": FALLS, "musiq": FALLS}))
+    assert not {"noise", "ssim"} & set(found.metrics["metric"])
+    assert "No quality metric, so not audited: noise, ssim." in found.notes
+
+
+def test_pi_has_a_note_on_its_bound() -> None:
+    found = audit(Chain("cat", {"pi": [5, 6, 7, 8]}))
+    assert "pi has no upper bound; 55 is ours; signs do not depend on it." in found.notes
+    assert row(found.gaps, at=3)["gap"] == pytest.approx(-100 * 2 / 55)
+
+
+def test_recommendations_print_the_line_that_was_drawn() -> None:
+    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(12)]
+    found = audit(*sharp).recommendations
+    answers = {one["purpose"]: one for one in found.filter(metric="musiq").to_dicts()}
+    assert {name: one["answer"] for name, one in answers.items()} == {
+        "filter": "yes", "follow a chain": "yes", "compare images": "yes",
+    }  # fmt: skip
+    assert "0% (95%: 0–24%) of 12 pictures at round 3 pass a filter" in answers["filter"]["reason"]
+    assert "at most 10% is a yes, at most 50% calls for care" in answers["filter"]["reason"]
+    assert "2 or more is a yes, 1 or more calls for care" in answers["compare images"]["reason"]
+
+
+def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> None:
+    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(8)]
+    fooled = [Chain(f"j{n:02}", {"musiq": [80 + n / 10, 80, 81, 20]}) for n in range(4)]
+    found = audit(*sharp, *fooled).recommendations
+    told = row(found, metric="musiq", purpose="compare images")
+    assert told["answer"] == "with care"
+    assert "often fooled" in str(told["reason"])
+
+
+def test_between_yes_and_no_lies_care() -> None:
+    """Spread over 70, 80 and 90 is 10: a drop of 15 is once and a half of it. One of three passes at 70 and more."""
+    drops = {"ant": (70, 55), "bee": (80, 65), "cat": (90, 75)}
+    chains = [Chain(name, {"musiq": [first, first, first - 1, last]}) for name, (first, last) in drops.items()]
+    found = audit(*chains, settings=replace(QUICK, percentiles=(0.0, 100.0))).recommendations.filter(metric="musiq")
+    assert found["answer"].to_list() == ["with care", "with care", "with care"]
+
+
+def test_a_metric_that_rises_with_damage_is_good_for_nothing_however_large_the_rise() -> None:
+    found = audit(*many("++++++")).recommendations.filter(metric="musiq")
+    assert found["answer"].to_list() == ["no", "no", "no"]
+
+
+def test_too_few_untouched_images_leave_two_purposes_unknown() -> None:
+    found = audit(*many("--")).recommendations.filter(metric="musiq")
+    assert found["answer"].to_list() == ["unknown", "with care", "unknown"]
+
+
+def test_the_contradiction_is_the_highest_rise_among_plainly_damaged_pictures() -> None:
+    found = audit(
+        Chain("cat", {"musiq": [50, 50, 50, 95]}, damage={"lpips": [0, 0, 0.1, 0.1]}),  # rises most, hardly damaged
+        Chain("dog", {"musiq": [50, 50, 40, 80]}, damage={"lpips": [0, 0, 0.5, 0.9]}),
+        Chain("dog", {"musiq": [50, 50, 40, 60]}, damage={"lpips": [0, 0, 0.5, 0.9]}, replicate=1),
+        Chain("owl", {"musiq": [50, 50, 40, 30]}, damage={"lpips": [0, 0, 0.5, 0.3]}),
+        Chain("yak", {"musiq": [50, 50, 40, 55]}, editor="blind"),  # nobody measured this editor's damage
+    ).contradictions
+    worst = found.row(0, named=True)
+    assert (worst["editor"], worst["case"], worst["at"]) == ("one", "dog/copy/0", 3)
+    assert (worst["base_score"], worst["score"], worst["gap"]) == pytest.approx((50, 80, 30))
+    assert (worst["damage_metric"], worst["damage"], worst["base_at"]) == ("lpips", 0.9, 1)
+    blind = row(found, editor="blind")
+    assert (worst["plain"], blind["plain"]) == (True, None)
+    assert (blind["case"], blind["damage"]) == ("yak/copy/0", None)
+
+
+def test_a_mild_editor_beside_a_harsh_one_is_held_against_its_own_pictures_and_marked() -> None:
+    mild = [
+        Chain("cat", {"musiq": [50, 50, 40, 70]}, damage={"lpips": [0, 0, 0.1, 0.1]}, editor="mild"),
+        Chain("dog", {"musiq": [50, 50, 40, 60]}, damage={"lpips": [0, 0, 0.2, 0.2]}, editor="mild"),
+    ]
+    harsh = [
+        Chain(name, {"musiq": [50, 50, 40, 51]}, damage={"lpips": [0, 0, 0.9, 0.9]}, editor="harsh")
+        for name in ("cat", "dog", "owl")
+    ]
+    found = audit(*mild, *harsh).contradictions
+    assert found.select("editor", "source", "plain").rows() == [("harsh", "cat", True), ("mild", "dog", False)]
+
+
+def test_equal_rises_go_by_damage_which_is_printed_as_measured() -> None:
+    found = audit(
+        Chain("cat", {"musiq": [50, 50, 40, 80]}, damage={"ssim": [1, 1, 1, 0.3]}),
+        Chain("dog", {"musiq": [50, 50, 40, 80]}, damage={"ssim": [1, 1, 1, 0.2]}),
+    ).contradictions
+    assert found.select("source", "damage").rows() == [("dog", 0.2)]
+
+
+def test_the_headline_says_that_no_column_is_white() -> None:
+    chains = [
+        Chain(f"i{n}", {"musiq": [9, 8, 7, 9 if n < 2 else 1], "brisque": [9, 9, 8, 7 if n < 3 else 20]})
+        for n in range(4)
+    ]
+    first, second, *_ = audit(*chains).headline
+    assert first == (
+        "None of the 2 metrics that were run notices the damage on every image: no column is fully white; "
+        "brisque calls 3 of 4 pictures better after 3 rounds than after one."
+    )
+    assert second == "2 of the 23 published metrics were run."
+
+
+def test_the_headline_names_the_metrics_that_notice() -> None:
+    first = audit(Chain("cat", {"musiq": FALLS, "brisque": FALLS})).headline[0]
+    assert first.startswith(
+        "1 of 2 metrics that were run notices the damage on every image: musiq; brisque calls 1 of 1"
+    )
+
+
+def test_equal_metrics_are_named_together_and_one_metric_has_a_sentence() -> None:
+    """Untouched scores of 10, 20 and 30: percentile 5 keeps two of three. Two metrics share first place."""
+    chains = [
+        Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 60], "share": [0.1 * n, 0.9, 0.8, 0.7], "brisque": [140, 20, 30, 40]})
+        for n in (1, 2, 3)
+    ]
+    told = audit(*chains).headline
+    assert "Fewest failures: brisque and share, 0% (95%: 0–56%) of pictures; most: musiq, 100% (95%: 44–100%)." in told
+    assert (
+        "A filter on brisque set at percentile 5 of the untouched images, which keeps 100% of them, lets 100% "
+        "(95%: 44–100%) of the pictures at round 3 through; so does one on musiq and share."
+    ) in told
+    alone = audit(*(Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 30]}) for n in (1, 2, 3))).headline
+    assert "Failures: musiq, 0% (95%: 0–56%) of 3 pictures." in alone
+    assert any("which keeps 67% of them, lets 100%" in one for one in alone)
+    assert alone[-1] == "Damage moves musiq by more than what is on the picture does."
+
+
+def test_missing_scores_are_not_called_failures_in_the_headline() -> None:
+    first = audit(Chain("cat", {"musiq": [9, 8, 7, None], "brisque": [9, 9, 8, None]})).headline[0]
+    assert "is known to notice the damage on every image (1 failing, 1 lacking scores), so no column is" in first
+
+
+def test_single_runs_are_told_where_they_change_the_reading() -> None:
+    found = audit(
+        Chain("cat", {"musiq": [90, 80, 60, 50]}),
+        Chain("cat", {"musiq": [90, 80, 85, 50]}, replicate=1),
+    )
+    assert any("Taken run by run instead of on the mean, 1 more cell fails" in one for one in found.headline)
+    assert row(found.metrics, metric="musiq")["n_failed_any"] == 1
+
+
+def test_editors_that_only_play_a_part_are_named() -> None:
+    assert "Simulated, not real editors: one." in audit(Chain("cat", {"musiq": FALLS}, simulated=True)).notes
+
+
+def shapes(found: AuditAnalysis) -> dict[str, dict[str, pl.DataType]]:
+    return {name: dict(getattr(found, name).schema) for name in frame_names()}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        world([]),
+        AuditInput(pl.DataFrame(), pl.DataFrame(), pl.DataFrame(), {}),
+        world([Chain("cat", {})]),
+        world([Chain("cat", {"musiq": [5]})]),
+        world([Chain("cat", {"musiq": [None, None, None]})]),
+        world([Chain("cat", {"musiq": FALLS}, role="additions")]),
+    ],
+    ids=["nothing", "bare", "no scores", "one picture", "all missing", "no copies"],
+)
+def test_however_little_there_is_every_frame_has_its_columns(given: AuditInput) -> None:
+    found = analyse_audit(given, AuditSettings(draws=50))
+    assert shapes(found) == SCHEMAS
+    assert "no metric can be judged" in found.headline[0]
+    assert found.metrics.height == len(PUBLISHED)
+    assert found.metrics["white"].any() is False
+
+
+def test_contradictory_tables_are_refused_in_one_line() -> None:
+    good = world([Chain("cat", {"musiq": FALLS}, damage={"ssim": FALLS})])
+    twice = pl.concat([good.scores, good.scores])
+    for given, settings, told in (
+        (replace(good, scores=twice), QUICK, "two scores of musiq for one picture"),
+        (replace(good, chains=pl.concat([good.chains, good.chains])), QUICK, "names a chain twice"),
+        (replace(good, chains=good.chains.clear()), QUICK, "has no row in the chain table"),
+        (replace(good, chains=good.chains.with_columns(role=pl.lit("copy"))), QUICK, "unknown role 'copy'"),
+        (replace(good, chains=good.chains.with_columns(editor=pl.lit("all"))), QUICK, "an editor is named 'all'"),
+        (replace(good, facts={}), QUICK, "scores of musiq but not its facts"),
+        (replace(good, scores=good.scores.drop("at")), QUICK, "lacks the column at"),
+        (replace(good, damage=pl.concat([good.damage, good.damage])), QUICK, "two values of ssim for one picture"),
+        (good, replace(QUICK, damage="lpips"), "damage = 'lpips' in .* there are: ssim"),
+        (replace(good, facts={"musiq": FACTS["musiq"]}), QUICK, "ssim has no known direction"),
+    ):
+        with pytest.raises(StudyError, match=told) as caught:
+            analyse_audit(given, settings)
+        assert "\n" not in str(caught.value)

@@ -155,3 +155,16 @@ def test_runs_of_one_name_are_told_apart_by_the_folders_above(tmp_path: Path) ->
     assert run_names([other]) == {"run-2": other}
     with pytest.raises(StudyError, match="is named twice"):
         run_names([one, tmp_path / "a" / ".." / "a" / "run"])
+
+
+def test_where_every_step_is_a_round_it_is_called_a_step(folder: Path, tmp_path: Path) -> None:
+    assert gathered(folder / "run").audit.settings.by == "round"  # it has cycles
+    assert gathered(folder / "trips").audit.settings.by == "round"
+    plain = shutil.copytree(folder / "run", tmp_path / "plain")
+    manifest = read_manifest(plain / "manifest.json")
+    pairs = {
+        pair: {**facts, "compared": "whole" if facts["compared"] == "cycle" else facts["compared"]}
+        for pair, facts in manifest.pairs.items()
+    }
+    write_manifest(plain / "manifest.json", replace(manifest, pairs=pairs))
+    assert gathered(plain).audit.settings.by == "step"

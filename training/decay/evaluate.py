@@ -1,6 +1,7 @@
 """Judge `decay` as an audit would: does it find steps 5, 10 and 20 of a chain worse than step 1?
 
     python -m training.decay.evaluate left-out [TABLE.npz…] trained without a family or an editor, judged on it alone
+    python -m training.decay.evaluate run RUN --without FAMILY  a run of copies, by numbers learned without a family
     python -m training.decay.evaluate round-trips FOLDER    recorded round trips of an editor never learned from
     python -m training.decay.evaluate cost                  time beside BRISQUE's, as a ratio, in one run
 
@@ -19,6 +20,7 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -26,6 +28,8 @@ from convergebench.analysis.failures import wilson
 from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
+from convergebench.metrics.no_reference._decay_features import picture_features
+from convergebench.store.frames import RunFrames
 from training.decay.pairing import chains_of
 from training.decay.tables import BASELINES, MIXED, Table, read
 from training.decay.train import TABLE, learned, training_rows
@@ -109,6 +113,34 @@ def round_trips(folder: Path) -> list[tuple[str, list[str]]]:
     return lines
 
 
+def run_of_copies(run: Path, without: str) -> list[tuple[str, list[str]]]:
+    """Failures per editor on the chains of a run, by numbers that never saw a family; network is left out with it.
+
+    The pictures of a run may be pictures that were learned from; its editors are not.
+    """
+    table = read(TABLE)
+    family = np.isin(table.family, [without, "network"] if without == "autoencoder" else [without])
+    if not family.any():
+        raise SystemExit(
+            f"nothing was learned from a family '{without}'; there are: {', '.join(sorted(set(table.family)))}"
+        )
+    model = learned(table, training_rows(table) & ~family)
+    frames = RunFrames(run)
+    steps = frames.steps().filter(pl.col("index").is_in((1, *GAPS)), pl.col("image").is_not_null())
+    frames.close()
+    chains: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
+    for editor, source, case, index, image in steps.select("editor", "source", "case", "index", "image").iter_rows():
+        pixels = np.ascontiguousarray(np.asarray(Image.open(run / image).convert("RGB"), np.uint8))
+        values = model.chosen(picture_features(pixels))
+        chains[editor, source, case][index] = float(model.score(values[None])[0])
+    found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for (editor, source, _), scores in chains.items():
+        if len(scores) == len(GAPS) + 1:
+            for name in (editor, "all"):
+                found[name][source].append(any(not scores[gap] > scores[1] for gap in GAPS))
+    return [(name, [cell(images)]) for name, images in sorted(found.items())]
+
+
 def _value(name: str, path: Path) -> float:
     pixels = np.ascontiguousarray(np.asarray(Image.open(path).convert("RGB"), np.uint8))
     reading = load_metric(name).measure([Item(Frame(pixels))])[0]
@@ -143,10 +175,15 @@ def main(given: Sequence[str] | None = None) -> None:
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("left-out").add_argument("tables", type=Path, nargs="*", default=[TABLE])
     parts.add_parser("round-trips").add_argument("folder", type=Path)
+    copies = parts.add_parser("run")
+    copies.add_argument("run", type=Path)
+    copies.add_argument("--without", required=True)
     parts.add_parser("cost")
     chosen = parser.parse_args(given)
     if chosen.part == "left-out":
         show(["left out", "decay", *BASELINES], left_out(read(*chosen.tables)))
+    elif chosen.part == "run":
+        show(["editor", f"decay without {chosen.without}"], run_of_copies(chosen.run, chosen.without))
     elif chosen.part == "round-trips":
         head = ["metric", "returns: chains", "returns: pictures", "forward: chains", "forward: pictures"]
         show(head, round_trips(chosen.folder))

@@ -114,6 +114,14 @@ def _compared(test: Compare | Every, around: Around, what: str, direction: Direc
             beyond=test.beyond_interval,
             direction=direction,
         )
+        if test.beyond_interval and not holds and isinstance(test, Compare):
+            agrees = related(left, test.relation, right, tolerance=test.tolerance, direction=direction)
+            if agrees:  # the estimate says so and its interval does not: that is no refutation
+                return Evidence(
+                    what,
+                    missing=f"{_with_interval(left)} {test.relation} {_with_interval(right[0])}, but "
+                    "the interval reaches across",
+                )
     except Missing as error:
         return Evidence(what, missing=f"{error} ({what})" if around.row is not None and what else str(error))
     claimed = ""
@@ -123,6 +131,14 @@ def _compared(test: Compare | Every, around: Around, what: str, direction: Direc
         if test.tolerance:
             claimed += f" ± {shown(test.tolerance)}"
     return Evidence(what, tuple((one.label, one.value) for one in values), holds, claimed)
+
+
+def _with_interval(one: Worth) -> str:
+    told = f"{one.label} {shown(one.value)}".strip()
+    if one.interval is None or one.stated:
+        return told
+    low, high = one.interval
+    return f"{told} ({low:.3g} to {high:.3g})"
 
 
 def _every(test: Every, tables: Tables) -> Outcome:

@@ -15,6 +15,7 @@ from convergebench.analysis.audit.analyse import analyse_audit
 from convergebench.analysis.audit.result import INPUTS, AuditInput
 from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.decay import with_step_1
+from convergebench.analysis.units import unit_of
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import MetricFacts
@@ -83,6 +84,7 @@ def assemble_audit(
     named = run_names(runs)
     for path in runs:
         require_pictures(path)
+    settings = _in_plain_words(settings, runs)
     known = _known(wanted)
     facts = {one.name: one for one in known.values()}
     parts = [_Gathered(name, path, list(facts), settings) for name, path in named.items()]
@@ -119,6 +121,13 @@ def assemble_audit(
             "runs": {part.name: manifest_facts(part.manifest) for part in parts},
         },
     )
+
+
+def _in_plain_words(settings: AuditSettings, runs: Sequence[Path]) -> AuditSettings:
+    """Where every step is a round, they are called steps, as in the rest of such a run's report."""
+    manifests = [read_manifest(path / "manifest.json") for path in runs]
+    steps = all(unit_of(one.study).one == "step" and not returning(one) for one in manifests)
+    return replace(settings, by="step") if steps else settings
 
 
 def _known(wanted: Sequence[str]) -> dict[str, MetricFacts]:

@@ -92,6 +92,8 @@ class MetricFacts:
     """Whether it runs on a device of the user's choice, in a precision of the user's choice."""
     batch: int = 1
     """How many items it likes to get at once."""
+    learned_from: tuple[str, ...] = ()
+    """Editors whose pictures taught it: what it says of those is no test."""
     asks: str = ""
     """The role it puts its question to (`judge`, `rater`), where a model answers rather than code."""
 

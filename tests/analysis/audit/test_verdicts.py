@@ -118,6 +118,18 @@ def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> No
     assert "often fooled" in str(told["reason"])
 
 
+def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
+    chains = [Chain(f"i{n:02}", {"musiq": FALLS, "brisque": [1, 2, 3, 4]}) for n in range(12)]
+    given = world(chains)
+    taught = {**given.facts, "musiq": replace(given.facts["musiq"], learned_from=("one", "another"))}
+    found = analyse_audit(replace(given, facts=taught), QUICK)
+    told = row(found.metrics, metric="musiq")
+    assert (told["verdict"], told["learned_from"]) == ("unproven", "one")
+    assert row(found.metrics, metric="brisque")["verdict"] == "sound"
+    assert "musiq, which was learned from editors like these" in found.headline[0]
+    assert any(note.startswith("musiq was learned from one:") for note in found.notes)
+
+
 def test_between_yes_and_no_lies_care() -> None:
     """Spread over 70, 80 and 90 is 10: a drop of 15 is once and a half of it. One of three passes at 70 and more."""
     drops = {"ant": (70, 55), "bee": (80, 65), "cat": (90, 75)}

@@ -36,7 +36,7 @@ def sentences(frames: Mapping[str, pl.DataFrame], material: Material) -> tuple[s
 
 def _columns(audited: Sequence[Row]) -> str:
     """Whether any column of the heatmap is fully white, by the data."""
-    white = [row["metric"] for row in audited if row["white"]]
+    white = [_marked(row) for row in audited if row["white"]]
     failing = [row for row in audited if row["n_failed"]]
     unknown = len(audited) - len(white) - len(failing)
     if len(audited) == 1:
@@ -53,6 +53,11 @@ def _columns(audited: Sequence[Row]) -> str:
     return (
         f"None of the {len(audited)} metrics that were run notices the damage on every image: no column is fully white"
     )
+
+
+def _marked(row: Row) -> str:
+    """The name, and that it is no test where the metric was learned from what it is held against."""
+    return f"{row['metric']}, which was learned from editors like these" if row["learned_from"] else str(row["metric"])
 
 
 def _worst_at_last(gaps: pl.DataFrame, material: Material) -> str:

@@ -23,6 +23,7 @@ def notes(
         *_missing(frames["gaps"], material),
         *_leaning(frames["cells"]),
         *_bounds(frames["metrics"]),
+        *_learned(frames["metrics"]),
         *_damage(material),
         *_not_run(frames["metrics"], material),
         *_simulated(material),
@@ -65,6 +66,14 @@ def _steps(material: Material, steps: Steps, asked: AuditSettings) -> Iterator[s
         yield (
             f"{some} of {counted(copies.height, 'chain')} {verb} before {by} {gaps[0]} ({who}): what they show is "
             f"unknown{unless}, and no mean at {listed([str(gap) for gap in gaps], most=20)} has them."
+        )
+
+
+def _learned(metrics: pl.DataFrame) -> Iterator[str]:
+    """Where a metric is held against what taught it."""
+    for metric, editors in metrics.filter(pl.col("learned_from") != "").select("metric", "learned_from").iter_rows():
+        yield (
+            f"{metric} was learned from {editors}: what it does on their pictures says nothing of editors it never saw."
         )
 
 

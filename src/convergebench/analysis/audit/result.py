@@ -40,7 +40,7 @@ SCHEMAS: dict[str, Columns] = {
         **{"metric": T, "title": T, "route": T, "published": B, "status": T, "why": T, "better": T},
         **{"range_low": F, "range_high": F, "range_ours": B},
         **{"n_cells": N, "n_failed": N, "n_failed_any": N, "n_zero": N, "n_missing": N, "n_sources": N, "n_editors": N},
-        **{"share": F, **INTERVAL, "white": B, "white_any": B, "verdict": T, "reason": T},
+        **{"share": F, **INTERVAL, "white": B, "white_any": B, "verdict": T, "reason": T, "learned_from": T},
     },
     "gaps": {
         **{**_CELL, "metric": T, "at": N, "gap": F, "failed": B, "zero": B, "worst_gap": F, "failed_any": B},
@@ -120,7 +120,8 @@ class AuditAnalysis:
     """One row per metric, the 23 published ones first: `status` is `audited` or `not run` (and `why`). A cell fails if
     any gap is not negative; `n_failed` counts cells on the mean over runs, `n_failed_any` cells where any single run
     fails. `white`: no cell failed, and none is missing a gap. `verdict`: sound, unproven, sometimes fooled, often
-    fooled, rewards damage, not run."""
+    fooled, rewards damage, not run. `learned_from` names the audited editors that taught the metric: what it does on
+    them is no test, and nothing is called sound by it."""
     gaps: pl.DataFrame
     """Per cell and `at`: scaled score minus that of the baseline, mean over runs; `zero` marks a gap of exactly 0,
     which fails. Null where a score is missing (`n_missing` runs)."""

@@ -35,6 +35,9 @@ def metric_table(given: AuditInput, material: Material, gaps: pl.DataFrame, foun
         if name in material.scales:
             own = tally.get(name, _nothing(name))
             word, reason = _verdict(own, places[name], drift.get(name), material)
+            row["learned_from"] = _teachers(given.facts.get(name), places[name])
+            if row["learned_from"] and word == "sound":
+                word, reason = "unproven", f"{reason.removesuffix('.')}, but it was learned from {row['learned_from']}."
             rows.append({**own, **row, "status": "audited", "verdict": word, "reason": reason})
         else:
             why = str(row["why"])
@@ -42,6 +45,12 @@ def metric_table(given: AuditInput, material: Material, gaps: pl.DataFrame, foun
                 {**_nothing(name), **row, "status": "not run", "verdict": "not run", "reason": f"Not run: {why}."}
             )
     return table("metrics", rows)
+
+
+def _teachers(facts: MetricFacts | None, places: Sequence[Row]) -> str:
+    """The editors here that the metric was learned from."""
+    taught = set(facts.learned_from) if facts is not None else set()
+    return ", ".join(row["editor"] for row in places if row["editor"] in taught and row["n_cells"])
 
 
 def _nothing(name: str) -> dict[str, Any]:
@@ -58,7 +67,7 @@ def _known(name: str, given: AuditInput, material: Material) -> dict[str, Any]:
         why = material.refused.get(name) or why or NOWHERE
     return {
         **{"title": published.title if published else name, "route": published.route if published else _route(facts)},
-        **{"published": published is not None, "why": why.rstrip(".")},
+        **{"published": published is not None, "why": why.rstrip("."), "learned_from": ""},
         "better": facts.better if facts else (published.better if published else None),
         **{"range_low": low, "range_high": high, "range_ours": override is not None},
     }

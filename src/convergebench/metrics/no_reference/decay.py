@@ -28,6 +28,14 @@ from convergebench.metrics.no_reference._decay_model import shipped
 CHECKSUM = "0e0d7a7b68a11450d01b6e9ee88ee052627c0fd0d6570adba1d888241dee83d8"
 """Of the learned numbers. Whoever changes them raises the version below."""
 
+TEACHERS = (
+    *("taesd", "taesdxl", "taesd3", "taef1", "taef2"),
+    *("waifu2x-denoise", "span-x2", "realesr-anime", "realesrgan-x4"),
+    *("sim-jpeg", "sim-resize", "sim-noise", "sim-tint", "sim-blur", "sim-scatter", "sim-wrinkle", "sim-simplify"),
+    "sim-contracting",
+)
+"""Editors that it was learned from, themselves or in their kind of wear."""
+
 
 @metric(
     "decay",
@@ -40,6 +48,7 @@ CHECKSUM = "0e0d7a7b68a11450d01b6e9ee88ee052627c0fd0d6570adba1d888241dee83d8"
     paper=f"own: docs/design/decay.md, numbers {CHECKSUM[:12]}",
     licence="Apache-2.0 (own code and numbers)",
     version=1,
+    learned_from=TEACHERS,
 )
 def decay(item: Item) -> float:
     """How much a picture looks as if an image model had remade it again and again."""

@@ -9,8 +9,9 @@ The pictures themselves are not kept: a chain is fixed by its seed, and one pict
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
@@ -52,12 +53,27 @@ def random_chain(family: str, seed: int, judged: bool, networks: Path | None = N
     image = sources.drawn_name(random, judged=judged)
     pixels = sources.variant(image, random)
     editor, step = _step(family, random, networks)
+    chain = f"{family}-{int(judged)}-{seed}"
+    return _walked(family_of(family), editor, image, chain, pixels, lambda given: step(given, random), baselines=judged)
+
+
+def _walked(
+    family: str,
+    editor: str,
+    image: str,
+    chain: str,
+    pixels: Pixels,
+    wear: Callable[[Pixels], Pixels],
+    *,
+    baselines: bool,
+) -> list[Row]:
+    """The rows of a chain, step upon step."""
     rows = []
     for number in range(max(STEPS) + 1):
         if number:
-            pixels = step(pixels, random)
+            pixels = wear(pixels)
         if number in STEPS:
-            rows.append(row(family_of(family), editor, image, f"{family}-{int(judged)}-{seed}", number, pixels, judged))
+            rows.append(row(family, editor, image, chain, number, pixels, baselines))
     return rows
 
 
@@ -82,14 +98,8 @@ def row(family: str, editor: str, image: str, chain: str, step: int, pixels: Pix
 
 def editor_chain(editor: str, image: str, side: int) -> list[Row]:
     """A chain of one of the package's editors on the middle square of a picture."""
-    pixels = sources.square(image, side)
-    rows = []
-    for number in range(max(STEPS) + 1):
-        if number:
-            pixels = edited(editor, pixels)
-        if number in STEPS:
-            rows.append(row(family_of(editor), editor, image, f"{editor}-{side}-{image}", number, pixels, True))
-    return rows
+    pixels, chain = sources.square(image, side), f"{editor}-{side}-{image}"
+    return _walked(family_of(editor), editor, image, chain, pixels, partial(edited, editor), baselines=True)
 
 
 def _gathered(futures: Sequence[Future[list[Row]]], within: float) -> tuple[list[Row], int]:

@@ -119,7 +119,9 @@ def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> No
 
 
 def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
-    chains = [Chain(f"i{n:02}", {"musiq": FALLS, "brisque": [1, 2, 3, 4]}) for n in range(12)]
+    chains = [
+        Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20], "brisque": [10 + n / 10, 20, 50, 80]}) for n in range(12)
+    ]
     given = world(chains)
     taught = {**given.facts, "musiq": replace(given.facts["musiq"], learned_from=("one", "another"))}
     found = analyse_audit(replace(given, facts=taught), QUICK)
@@ -128,6 +130,8 @@ def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
     assert row(found.metrics, metric="brisque")["verdict"] == "sound"
     assert "musiq, which was learned from editors like these" in found.headline[0]
     assert any(note.startswith("musiq was learned from one:") for note in found.notes)
+    assert "yes" not in found.recommendations.filter(metric="musiq")["answer"].to_list()
+    assert "yes" in found.recommendations.filter(metric="brisque")["answer"].to_list()
 
 
 def test_between_yes_and_no_lies_care() -> None:

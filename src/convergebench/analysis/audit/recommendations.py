@@ -39,9 +39,12 @@ def _answers(row: Row, risks: Mapping[str, Row], effects: Mapping[str, Row], mat
     if row["status"] != "audited":
         yield from [("unknown", row["reason"])] * len(PURPOSES)
         return
-    yield _filter(risks.get(row["metric"]), material)
-    yield _follow(row)
-    yield _tempered(_compare(effects.get(row["metric"]), material), row)
+    answers = _filter(risks.get(row["metric"]), material), _follow(row), _compare(effects.get(row["metric"]), material)
+    fooled = row["verdict"] in ("often fooled", "rewards damage")
+    yield _taught(answers[0], row)
+    yield _taught(answers[1], row)
+    # a large drop on average is no clear yes where the score so often goes the wrong way
+    yield _taught(_no_more_than_care(answers[2], f"it is {row['verdict']}") if fooled else answers[2], row)
 
 
 def _risks(filter_risk: pl.DataFrame) -> dict[str, Row]:
@@ -87,11 +90,15 @@ def _compare(effect: Row | None, material: Material) -> Answer:
     return _graded(effect["ratio"] >= CLEAR, effect["ratio"] >= EVEN), told
 
 
-def _tempered(answer: Answer, row: Row) -> Answer:
-    """A large drop on average is no clear yes where the score so often goes the wrong way."""
-    if answer[0] != "yes" or row["verdict"] not in ("often fooled", "rewards damage"):
+def _taught(answer: Answer, row: Row) -> Answer:
+    """What a metric does on pictures of its own teachers is no ground for a yes."""
+    return _no_more_than_care(answer, f"it was learned from {row['learned_from']}") if row["learned_from"] else answer
+
+
+def _no_more_than_care(answer: Answer, why: str) -> Answer:
+    if answer[0] != "yes":
         return answer
-    return "with care", f"{answer[1].removesuffix('.')}; but it is {row['verdict']}, which allows no more than care."
+    return "with care", f"{answer[1].removesuffix('.')}; but {why}, which allows no more than care."
 
 
 def _graded(yes: bool, care: bool) -> str:

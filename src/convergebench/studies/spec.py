@@ -125,7 +125,9 @@ class AuditTable(Strict):
     def _makes_sense(self) -> AuditTable:
         early = [gap for gap in self.gaps if gap <= self.baseline]
         if early:
-            raise ValueError(f"gap {early[0]} does not lie after the baseline ({self.baseline}); give later ones, e.g. 5, 10, 20")
+            raise ValueError(
+                f"gap {early[0]} does not lie after the baseline ({self.baseline}); give later ones, e.g. 5, 10, 20"
+            )
         if len(set(self.gaps)) < len(self.gaps):
             raise ValueError("a gap is named twice")
         for name, (low, high) in self.ranges.items():

@@ -41,6 +41,7 @@ bench: install ## engine and metrics beside their peers, as ratios in one run
 	$(BIN)/python -m benchmarks.learned
 	$(BIN)/python -m benchmarks.thousand
 	$(BIN)/python -m benchmarks.determinism
+	$(BIN)/python -m benchmarks.coverage
 
 docs: install ## regenerate the pages that are made from the code
 	$(BIN)/python -m docs.generate

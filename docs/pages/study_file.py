@@ -32,11 +32,10 @@ SAID: Mapping[str, str] = {
     "images.kinds": "Only images of these kinds.",
     "settings.temperature": "Sent to editors that take one; refused for others before the first call.",
     "measure.metrics": "Metrics or sets of them. Flag: `--metric`.",
-    "measure.align": "How sizes are made comparable; part of every measurement's key.",
     "analysis.draws": "Bootstrap draws, whole source images at a time.",
     "analysis.seed": "Fixes the draws.",
     "analysis.confidence": "Of every interval.",
-    "analysis.interval": "Percentile, or bias-corrected and accelerated.",
+    "analysis.interval": "Student's t corrected for skewness; or percentiles of draws, plain or bias-corrected (bca).",
     "analysis.audit.draws": "Bootstrap draws, whole source images at a time.",
     "analysis.audit.seed": "Fixes the draws.",
     "analysis.audit.confidence": "Of every interval.",
@@ -129,6 +128,8 @@ def _type(facts: Mapping[str, Any]) -> str:
     if "anyOf" in facts:
         kinds = [_type(one) for one in facts["anyOf"] if one.get("type") != "null"]
         return " or ".join(dict.fromkeys(kinds))
+    if "prefixItems" in facts:
+        return f"list of {len(facts['prefixItems'])}, {_type(facts['prefixItems'][0])}"
     if facts.get("type") == "array":
         items = facts["items"]
         return "list of names or tables" if "$ref" in items else f"list of {_type(items)}"

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from convergebench.analysis import AnalysisInput
-from convergebench.analysis.contraction import Path
+from convergebench.analysis.lags import Path
 from convergebench.metrics.base import MetricFacts
 
 Images = Sequence[npt.NDArray[np.float64]]
-Values = Mapping[str, Sequence[float | None]]
+Values = Mapping[str, Sequence[float | str | None]]
+"""Per metric its values round by round; None: not measured; a word: no value, and the status that says why."""
 LAGS = 6
 
 
@@ -67,7 +68,11 @@ def given() -> Callable[..., AnalysisInput]:
     """The analysis input made of such chains."""
 
     def make(
-        chains: Iterable[Mapping[str, Any]], *, simulated: Iterable[str] = (), deterministic: Iterable[str] = ()
+        chains: Iterable[Mapping[str, Any]],
+        *,
+        simulated: Iterable[str] = (),
+        deterministic: Iterable[str] = (),
+        uninstructed: Iterable[str] = (),
     ) -> AnalysisInput:
         rows, ends = [], []
         for one in chains:
@@ -78,12 +83,14 @@ def given() -> Callable[..., AnalysisInput]:
                     rows.append(
                         {
                             **{name: one[name] for name in shared},
-                            **{"round": place, "step": 2 * place, "metric": metric, "value": value},
-                            "status": "ok" if value is not None else "too-small",
+                            **{"round": place, "step": 2 * place, "metric": metric},
+                            "value": None if isinstance(value, str) else value,
+                            "status": value if isinstance(value, str) else "ok" if value is not None else "not-finite",
                         }
                     )
         frame = pl.DataFrame(rows, schema_overrides={"value": pl.Float64}, infer_schema_length=None)
-        return AnalysisInput(frame, pl.DataFrame(ends), dict(FACTS), frozenset(simulated), frozenset(deterministic))
+        marks = (frozenset(simulated), frozenset(deterministic), frozenset(uninstructed))
+        return AnalysisInput(frame, pl.DataFrame(ends), dict(FACTS), *marks)
 
     return make
 

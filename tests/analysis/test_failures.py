@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.failures import FAILURES, LABELS, failures_table, labels_table, verdicts, wilson
 from tests.analysis.labelled import Said, labelled
 
@@ -109,17 +111,18 @@ def test_shares_are_of_the_chains_that_could_be_decided() -> None:
             person("anna", False)._replace(case="d/copy/0"),
             Said(True, 1, case="d/copy/0"),
             Said(None, case="e/copy/0"),
+            Said(False, case="f/copy/0"),
             Said(False, editor="other"),
         ),
         TINT,
     )
     assert frame.schema == pl.Schema(FAILURES)
     first, second = frame.filter(pair="copy").rows(named=True)
-    low, high = wilson(2, 4)  # four images that could be decided
+    band = Bootstrap().share(np.array([[1.0], [1], [0], [0], [0]]), np.ones((5, 1)))  # five that could be decided
     assert first == {
         **{"editor": "editor", "pair": "copy", "mode": "tint", "level": "image", "title": "Colour cast"},
-        **{"chains": 5, "seen": 2, "undecided": 1, "share": 0.5, "low": low, "high": high, "first_step": 6.5},
-        "source_of": "rule 4, person 1",
+        **{"chains": 6, "seen": 2, "undecided": 1, "share": 0.4, "low": band.low[0], "high": band.high[0]},
+        **{"first_step": 6.5, "source_of": "rule 5, person 1"},
     }
     assert (second["editor"], second["seen"], second["first_step"]) == ("other", 0, None)
 
@@ -131,12 +134,38 @@ def test_a_chain_that_ended_early_is_undecided_unless_something_was_seen_in_it()
     assert (row["chains"], row["seen"], row["undecided"], row["share"]) == (3, 1, 1, 0.5)
 
 
-def test_the_interval_counts_images_and_not_their_runs() -> None:
-    runs = labelled(*(Said(True, 1, case=f"{image}/copy/{run}") for image in "ab" for run in range(5)))
-    row, _ = failures_table(runs, TINT).rows(named=True)
-    assert (row["low"], row["high"]) == wilson(2, 2)
-    alone, _ = failures_table(labelled(Said(True, 1), Said(True, 1, case="a/copy/1")), TINT).rows(named=True)
-    assert (alone["low"], alone["high"]) == (None, None), "one image has no interval"
+def ends(*images: tuple[int, int]) -> tuple[float | None, float | None]:
+    """The interval where so many of so many runs of each image show it."""
+    said = [
+        Said(run < seen, 1 if run < seen else None, case=f"{chr(97 + place)}/copy/{run}")
+        for place, (seen, runs) in enumerate(images)
+        for run in range(runs)
+    ]
+    row, _ = failures_table(labelled(*said), TINT).rows(named=True)
+    return row["low"], row["high"]
+
+
+def test_runs_that_agree_within_each_image_count_as_one() -> None:
+    agreeing, alone, mixed = ends(*[(5, 5), (0, 5)] * 6), ends(*[(1, 1), (0, 1)] * 6), ends(*[(2, 4)] * 12)
+    assert agreeing == pytest.approx(alone)
+    assert None not in (*mixed, *alone)
+    assert mixed[1] - mixed[0] < alone[1] - alone[0]  # type: ignore[operator]
+
+
+def test_fewer_than_five_images_have_no_interval_however_many_runs() -> None:
+    assert ends(*[(5, 9)] * 4) == (None, None)
+    assert None not in ends(*[(5, 9)] * 5)
+
+
+def test_the_interval_holds_the_truth_with_several_runs_of_each_image() -> None:
+    """Images differ in how prone they are: half of them show it in four of five runs, the others in one."""
+    random = np.random.default_rng(5)
+    held = 0
+    for _ in range(200):
+        prone = np.where(random.random(10) < 0.5, 0.8, 0.2)
+        low, high = ends(*[(int(seen), 5) for seen in random.binomial(5, prone)])
+        held += low is not None and high is not None and low <= 0.5 <= high
+    assert 0.92 <= held / 200 <= 0.995
 
 
 def test_all_variants_together_have_rows_of_their_own() -> None:

@@ -83,7 +83,7 @@ def test_sentences_and_tables_share_one_median(chain: Make, given: Given) -> Non
     assert row["restricted_mean"] == pytest.approx((4 * 3 + 2 * 4) / 6)
     half = result.half_life.filter(metric="ssim", level="half", group="all").to_dicts()[0]
     assert (half["median"], half["text"], half["n_censored"]) == (None, "> 4", 6)
-    assert "until round trip 3" in result.headline[0]
+    assert any("sim-a until round trip 3" in sentence for sentence in result.headline)
 
 
 def test_a_refusal_censors_quality_and_is_an_event_of_use(chain: Make, given: Given) -> None:
@@ -125,7 +125,7 @@ def test_a_chain_that_failed_before_round_one_is_lost_for_use_and_unseen_for_qua
     assert quality["at_risk"].to_list() == [2, 1, 1]
     assert result.survival.filter(group="all", curve="usable")["events"].to_list() == [0, 1, 0]
     row = result.half_life.filter(metric="ssim", level="noticeable", group="all").to_dicts()[0]
-    assert (row["n_cases"], row["n_missing"], row["text"]) == (2, 1, "> 2")
+    assert (row["n_cases"], row["n_missing"], row["text"]) == (2, 0, "> 2")  # no round was done that lacks a value
 
 
 def test_cases_are_listed_with_their_own_rounds(chain: Make, given: Given) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
-from convergebench.analysis.shapes import SHAPES, choose_shape
+from convergebench.analysis.shapes import SHAPES, choose_shape, common_part
 
 ROUNDS = np.arange(1, 16, dtype=float)
 LAWS = {
@@ -87,3 +87,74 @@ def test_the_table_reads_drift_from_the_distance(
     assert verdicts == {"sim-tint": "linear", "sim-noise": "root", "sim-perfect": "flat"}
     assert shapes.filter(editor="sim-tint", best=True)["shape"].to_list() == ["linear"]
     assert shapes["n_rounds"].unique().to_list() == [15]
+
+
+SLOPES = np.linspace(0.01, 0.06, 12)
+TOO_FAR = 0.31
+"""Drift at which the pictures of these chains can no longer be measured."""
+
+
+def linear_chains(chain: Callable[..., dict[str, Any]], *, slopes: Any = SLOPES, ends: str = "lost") -> list[Any]:
+    """Cases that drift along straight lines; one that is too far away is lost, or its chain has ended."""
+    chains = []
+    for place, slope in enumerate(slopes):
+        drift = [slope * n if slope * n < TOO_FAR else "unaligned" for n in ROUNDS]
+        drift = drift if ends == "lost" else [value for value in drift if value != "unaligned"]
+        chains.append(chain("straight", f"s{place}", {"rmse": drift}, planned=15))
+    return chains
+
+
+def shape_of(given: AnalysisInput) -> dict[str, Any]:
+    found = analyse(given, AnalysisSettings(draws=100)).shapes.filter(group="all", shape="linear")
+    return found.row(0, named=True)
+
+
+def test_a_mean_over_whoever_is_left_looks_saturated() -> None:
+    drift = np.where(SLOPES[:, None] * ROUNDS < TOO_FAR, SLOPES[:, None] * ROUNDS, np.nan)
+    assert choose_shape(ROUNDS, np.nanmean(drift, axis=0)).verdict == "saturating"
+
+
+def test_a_straight_line_stays_linear_when_its_worst_cases_are_lost(
+    chain: Callable[..., dict[str, Any]], given: Callable[..., AnalysisInput]
+) -> None:
+    row = shape_of(given(linear_chains(chain)))
+    assert row["verdict"] == "linear"
+    assert (row["n_rounds"], row["n_cases"], row["n_missing"]) == (5, 12, 0)  # 0.06 · 6 is too far
+
+
+def test_a_straight_line_stays_linear_when_chains_end(
+    chain: Callable[..., dict[str, Any]], given: Callable[..., AnalysisInput]
+) -> None:
+    row = shape_of(given(linear_chains(chain, ends="ended")))
+    assert row["verdict"] == "linear"
+    assert (row["n_rounds"], row["n_cases"], row["n_missing"]) == (6, 10, 2)  # the last round that 80 % have
+
+
+def test_too_early_a_loss_leaves_the_shape_undecided(
+    chain: Callable[..., dict[str, Any]], given: Callable[..., AnalysisInput]
+) -> None:
+    row = shape_of(given(linear_chains(chain, slopes=[*SLOPES, 0.1])))
+    assert (row["verdict"], row["n_rounds"], row["n_cases"]) == ("undecided", 3, 13)
+
+
+def test_a_loss_in_round_one_leaves_nothing_to_fit(
+    chain: Callable[..., dict[str, Any]], given: Callable[..., AnalysisInput]
+) -> None:
+    row = shape_of(given(linear_chains(chain, slopes=[*SLOPES, 0.4])))
+    assert (row["verdict"], row["n_rounds"], row["n_cases"]) == ("undecided", 0, 0)
+
+
+def test_two_rounds_at_the_source_before_a_loss_are_not_flat(
+    chain: Callable[..., dict[str, Any]], given: Callable[..., AnalysisInput]
+) -> None:
+    row = shape_of(given([chain("wrecker", f"s{n}", {"rmse": [0.0, 0.0, "size", "size"]}) for n in range(6)]))
+    assert row["verdict"] == "undecided"
+
+
+def test_a_case_with_a_gap_does_not_count_and_a_round_that_nobody_has_is_passed_over() -> None:
+    values = np.outer(SLOPES[:10], ROUNDS)
+    values[3, 4] = np.nan
+    values[:, 7] = np.nan
+    cases, rounds = common_part(values, np.zeros(values.shape, dtype=np.bool_))
+    assert cases.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert rounds.tolist() == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14]

@@ -99,7 +99,8 @@ def test_one_case_per_source_is_greenwood_and_copies_add_no_certainty() -> None:
     inside = ~np.isnan(single.low)
     assert fivefold.survival == pytest.approx(single.survival)
     width, clustered, independent = ((curve.high - curve.low)[inside][1:] for curve in (single, fivefold, naive))
-    assert clustered == pytest.approx(width, rel=0.06)  # but for the factor K/(K−1)
+    assert clustered == pytest.approx(width, rel=0.12)  # but for the factor K/(K−1), and Student's t for so few sources
+    assert np.all(clustered > width)
     assert np.all(independent < 0.6 * width)
 
 

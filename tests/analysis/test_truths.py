@@ -65,8 +65,8 @@ def test_verdicts_factors_periods_and_shapes_are_the_known_ones(study: Analysis)
         ("sim-noise", "drifts"): 1,
     }
     factors = dict(study.verdicts.select("editor", "median_q").rows())
-    assert factors["sim-contracting"] == pytest.approx(0.7, abs=1e-6)
-    assert factors["sim-tint"] == pytest.approx(1, abs=1e-6)
+    assert factors["sim-contracting"] == pytest.approx(0.7, abs=0.002)
+    assert factors["sim-tint"] == pytest.approx(1, abs=0.002)
     assert factors["sim-noise"] == pytest.approx(1, abs=0.01)
     assert factors["sim-perfect"] is None
     assert study.contraction.filter(editor="sim-cycle")["period"].unique().to_list() == [3]
@@ -77,14 +77,14 @@ def test_verdicts_factors_periods_and_shapes_are_the_known_ones(study: Analysis)
     assert shapes["sim-noise"] == "root"
 
 
-def test_bounds_are_printed_only_where_something_settles(study: Analysis) -> None:
+def test_limits_are_estimated_only_where_something_settles(study: Analysis) -> None:
     rows = study.contraction.filter(editor="sim-contracting")
     assert rows["prior_bound"].null_count() == 0
-    # the fixed point is a straight march away, so the prior bound is the distance itself
-    distance = rows["drift"] / (1 - 0.7**ROUNDS)
-    assert rows["prior_bound"].to_list() == pytest.approx(distance.to_list(), rel=1e-6)
-    expected = (0.7**ROUNDS * distance).to_list()
-    assert rows["posterior_bound"].to_list() == pytest.approx(expected, rel=1e-6)
+    # the fixed point is a straight march away, and the upper end of q lies a little above 0.7
+    distance = (rows["drift"] / (1 - 0.7**ROUNDS)).to_numpy()
+    assert (rows["prior_bound"].to_numpy() >= distance).all()
+    assert rows["prior_bound"].to_list() == pytest.approx(distance.tolist(), rel=0.1)
+    assert (rows["posterior_bound"].to_numpy() >= 0.7**ROUNDS * distance).all()
     assert study.contraction.filter(editor="sim-tint")["prior_bound"].null_count() == SOURCES
 
 

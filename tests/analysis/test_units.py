@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
-from convergebench.analysis.headline import Standing, half_life_sentence
+from convergebench.analysis import AnalysisSettings, analyse
 from convergebench.analysis.replicate import SCHEMAS, ReplicateAnalysis
 from convergebench.analysis.units import ROUND, ROUND_TRIP, STEP, unit_of
 
@@ -25,13 +27,10 @@ def test_one_is_not_many() -> None:
     assert [ROUND_TRIP.counted(number) for number in (0, 1, 2)] == ["0 round trips", "1 round trip", "2 round trips"]
 
 
-def test_the_headline_counts_in_the_runs_own_unit() -> None:
-    found = [Standing("a", 12, 10, 14, 9.0, 20, 9), Standing("b", 4, 3, 5, 4.0, 20, 9)]
-    assert half_life_sentence(found, 0.95, STEP) == (
-        "a keeps an image recognisable until step 12 (95%: 10–14); b only until step 4 (95%: 3–5)."
-    )
-    never = [Standing("a", None, None, None, 20.0, 20, 0)]
-    assert half_life_sentence(never, 0.95, STEP) == "a keeps an image recognisable for all of 20 steps."
+def test_the_headline_counts_in_the_runs_own_unit(chain: Callable[..., Any], given: Callable[..., Any]) -> None:
+    chains = [chain("a", f"s{n}", {"ssim": [0.95, 0.93, 0.8, 0.7]}) for n in range(6)]
+    told = analyse(replace(given(chains), unit=STEP), AnalysisSettings(draws=100, chain_draws=50)).headline
+    assert any(sentence.endswith("a until step 3 (95%: 3).") for sentence in told), told
 
 
 def test_an_empty_replicate_analysis_has_every_column() -> None:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
@@ -180,6 +180,77 @@ def test_what_will_be_audited_is_told_and_checked_before_anything_is_run(tmp_pat
     said = cbench("run", study, "--run", tmp_path / "own")
     assert said.err.startswith("error: damage = 'brisque' compares nothing with the source")
     assert not (tmp_path / "own").exists()
+
+
+STUDY = """
+study = "audit"
+editors = ["sim-blur"]
+[images]
+suite = "pictures"
+[audit]
+steps = 3
+runs = 1
+metrics = ["brisque", "piqe"]
+grid = [{ variants = ["replicate"] }]
+[measure]
+metrics = ["ssim"]
+[analysis]
+draws = 100
+semantic = "ssim"
+[analysis.audit]
+gaps = [2, 3]
+draws = 100
+"""
+
+
+def audited(folder: Path, cbench: Typed, images: int) -> tuple[dict[str, Any], str]:
+    """The findings and the page of a study of so many pictures, from `cbench run` on."""
+    make_suite(folder / "pictures", images)
+    (folder / "study.toml").write_text(STUDY)
+    assert cbench("run", "study.toml", "--run", "own", "--no-report").code == 0
+    said = cbench("audit", "own", "--repeat", "0", "--json")
+    assert said.code == 0, said.err
+    return json.loads(said.out), (folder / "own/audit/index.html").read_text(encoding="utf-8")
+
+
+def test_with_three_pictures_every_verdict_is_too_few_to_tell(
+    tmp_path: Path, cbench: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, page = audited(tmp_path, cbench, 3)
+    judged = [row for row in found["metrics"] if row["status"] == "audited"]
+    assert [(row["verdict"], row["low"], row["high"]) for row in judged] == [("too few to tell", None, None)] * 2
+    assert all("3 source images are too few to tell more, it takes 5." in row["reason"] for row in judged)
+    assert found["finding"][0].startswith("3 images are too few to judge a metric: it takes 5.")
+    assert found["rules"] == {"often": 0.25, "fewest_sources": 5, "images_beyond_percentile": 2}
+    risks = found["filter_risk"]
+    assert {row["percentile"]: row["needed"] for row in risks} == {5.0: 40, 25.0: 8, 50.0: 5}
+    assert {(row["threshold"], row["share"], row["n_clean"]) for row in risks} == {(None, None, 3)}
+    assert {row["low"] for row in found["confound"]} == {None}
+    answers = {row["answer"] for row in found["recommendations"] if row["metric"] in ("brisque", "piqe")}
+    assert answers == {"unknown"}
+    assert "3 images are too few to judge a metric" in page
+    assert "too few to tell</span>" in page
+    assert "Too few to tell: 3 untouched images, percentile 5 takes 40." in page
+
+
+def test_with_eight_pictures_verdicts_follow_from_their_intervals(
+    tmp_path: Path, cbench: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, page = audited(tmp_path, cbench, 8)
+    for row in (row for row in found["metrics"] if row["status"] == "audited"):
+        if row["verdict"] == "often fooled":
+            assert row["low"] >= 0.25
+        elif row["verdict"] == "rewards damage":
+            assert row["n_failed"]
+        else:
+            assert row["verdict"] == ("cannot be told" if row["n_failed"] else "unproven"), "eight prove nothing"
+            assert row["low"] < 0.25 <= row["high"]
+    passed = {row["percentile"]: row["low"] is not None for row in found["filter_risk"]}
+    assert passed == {5.0: False, 25.0: True, 50.0: True}
+    assert all(row["low"] is not None for row in found["confound"] if row["ratio"] is not None)
+    assert "Too few to tell: 8 untouched images, percentile 5 takes 40." in page
 
 
 @pytest.mark.slow

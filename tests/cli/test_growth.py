@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -27,6 +29,74 @@ def test_a_metric_added_later_grows_with_the_run(world: World) -> None:
     world.cbench(*study, "--rounds", "5")
     rounds = measured(world, "runs/one").filter(pl.col("metric") == "gmsd")["round"].unique().sort()
     assert rounds.to_list() == [1, 2, 3, 4, 5]
+
+
+DYING = """
+from convergebench import Capabilities, Edited, Limits
+from convergebench.errors import EditorError
+
+
+class Dying:
+    def __init__(self, name):
+        self.name, self.fingerprint = name, "dying@1"
+        self.capabilities, self.limits = Capabilities(), Limits()
+
+    async def edit(self, request):
+        if request.index > 8 and request.case.startswith("scene-1"):
+            raise EditorError("out of order")
+        return Edited(request.image, request.mime, "dying")
+"""
+
+
+def manifest(world: World, run: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((world.root / run / "manifest.json").read_text(encoding="utf-8"))
+    return content
+
+
+def chains(world: World, run: str) -> list[tuple[str, str, int, int]]:
+    table = pl.read_parquet(world.root / run / "tables" / "chains.parquet")
+    return table.select("source", "status", "rounds", "planned").sort("source").rows()
+
+
+def test_asking_for_fewer_rounds_does_not_rewrite_what_the_run_is(world: World) -> None:
+    (world.root / "dying.py").write_text(DYING)
+    study = ("run", "study.toml", "--run", "runs/one", "--editor", "dying:Dying")
+    world.cbench(*study, "--rounds", "6")
+    whole, dead = ("scene-0", "finished", 6, 6), ("scene-1", "failed", 4, 6)
+    assert chains(world, "runs/one") == [whole, whole, dead, dead]
+    shown = world.cbench("show", "runs/one", "--json").stdout
+    said = world.cbench(*study, "--rounds", "3").stderr
+    assert "note: runs/one keeps what it was asked for before: 6 rounds (asked for 3); nothing is taken away\n" in said
+    assert chains(world, "runs/one") == [whole, whole, dead, dead]
+    assert manifest(world, "runs/one")["spec"]["roundtrip"]["rounds"] == 6
+    assert world.cbench("show", "runs/one", "--json").stdout == shown
+
+
+def test_a_chain_that_lacks_even_the_fewer_rounds_is_walked_to_them_and_still_owes_the_rest(world: World) -> None:
+    study = ("run", "study.toml", "--run", "runs/one", "--editor", "paid")
+    world.cbench(*study, "--rounds", "6", "--max-cost", "0.5", "--no-report", ok=False)
+    world.cbench(*study, "--rounds", "3")
+    assert {(status, rounds, planned) for _, status, rounds, planned in chains(world, "runs/one")} == {("open", 3, 6)}
+    assert world.calls == 4 * 6
+    world.cbench(*study, "--rounds", "6")
+    assert {(status, rounds, planned) for _, status, rounds, planned in chains(world, "runs/one")} == {
+        ("finished", 6, 6)
+    }
+    assert world.calls == 4 * 12
+
+
+def test_asking_for_fewer_images_replicates_metrics_or_editors_takes_nothing_away(world: World) -> None:
+    study = world.root / "study.toml"
+    study.write_text(study.read_text().replace("rounds = 3", "rounds = 1\nreplicates = 2"))
+    world.cbench("run", "study.toml", "--run", "runs/one")
+    before, held = manifest(world, "runs/one"), measured(world, "runs/one")
+    study.write_text(study.read_text().replace("replicates = 2", "replicates = 1"))
+    fewer = ("--limit", "1", "--metric", "psnr", "--editor", "sim-tint")
+    said = world.cbench("run", "study.toml", "--run", "runs/one", *fewer).stderr
+    assert "keeps what it was asked for before: 2 replicates (asked for 1), all images (asked for 1);" in said
+    after = manifest(world, "runs/one")
+    assert {**after, "sessions": before["sessions"]} == before
+    assert measured(world, "runs/one").equals(held)
 
 
 def test_another_alignment_is_measured_for_all_metrics_of_the_run(world: World) -> None:

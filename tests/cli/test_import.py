@@ -92,14 +92,17 @@ def test_two_chains_of_one_source_and_pair_are_two_samples(world: World) -> None
     assert (world.root / "runs/imported/report/index.html").exists()
 
 
-def test_chains_that_changed_size_are_said_and_measured_when_asked(world: World) -> None:
+def test_imported_chains_that_changed_size_are_measured_and_under_strict_it_is_said_how(world: World) -> None:
     record(world.root / "chains" / "scene_01_red_ball", 2)
     smaller = np.full((24, 32, 3), 90, np.uint8)
     (world.root / "chains" / "scene_01_red_ball" / "I2_backward.png").write_bytes(encode_png(smaller))
     world.cbench("import", "chains", "--run", "runs/imported", "--editor", "theirs")
-    said = world.cbench("measure", "runs/imported", "--metric", "psnr").stdout
-    assert "no value for 1 (size)" in said
-    assert "--align fit or --align crop-aware" in said
+    said = world.cbench("measure", "runs/imported", "--metric", "psnr", "--align", "strict")
+    assert "no value for 1 (size)" in said.stdout
+    assert "to measure them too: cbench measure runs/imported --align auto" in said.stderr
     assert measured(world, "psnr")["status"].to_list() == ["ok", "size"]
-    world.cbench("measure", "runs/imported", "--metric", "psnr", "--align", "fit")
-    assert measured(world, "psnr")["value"].null_count() == 0
+    world.cbench("import", "chains", "--run", "runs/other", "--editor", "theirs")
+    world.cbench("measure", "runs/other", "--metric", "psnr")
+    rows = pl.read_parquet(world.root / "runs" / "other" / "tables" / "measurements.parquet").filter(role="return")
+    assert rows["align"].unique().to_list() == ["auto"]
+    assert rows["value"].null_count() == 0

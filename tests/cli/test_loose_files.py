@@ -104,8 +104,11 @@ def test_sizes_that_differ_are_never_fixed_quietly(folder: Path) -> None:
     small = folder / "small.png"
     small.write_bytes(encode_png(photograph("astronaut", 48, 40)))
     words = (small, "-m", "psnr", "-r", folder / "clean.png")
-    strict = next(csv.DictReader(cbench(*words).splitlines()))
+    strict = next(csv.DictReader(cbench(*words, "--align", "strict").splitlines()))
     assert (strict["value"], strict["status"]) == ("", "size")
+    laid_over = next(csv.DictReader(cbench(*words).splitlines()))
+    assert laid_over["status"] == "ok"
+    assert laid_over["detail"].startswith("registered: ")
     fitted = next(csv.DictReader(cbench(*words, "--align", "fit").splitlines()))
     assert fitted["status"] == "ok"
 

@@ -211,7 +211,8 @@ def test_evidence_is_the_picture_of_the_step_that_shows_it_and_the_source_beside
 def test_a_run_of_an_older_schema_is_examined(root: Path) -> None:
     connection = sqlite3.connect(root / "run.sqlite")
     connection.executescript(
-        "drop table labels; drop table probes; alter table steps drop column draw; pragma user_version = 2;"
+        "drop table anchors; drop table labels; drop table probes; alter table steps drop column draw;"
+        "pragma user_version = 2;"
     )
     connection.close()
     assert look(root, "brighter").labels == CHAINS

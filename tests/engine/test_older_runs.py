@@ -10,7 +10,7 @@ import pytest
 from convergebench.store.frames import RunFrames
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Records
-from convergebench.store.schema import M001
+from convergebench.store.schema import M001, MIGRATIONS
 from tests.engine.parts import CASES, CountingEditor, faults, query, walk
 
 
@@ -59,7 +59,7 @@ def test_it_goes_on_without_paying_again_and_loses_no_row(older: Path) -> None:
     summary, _, _ = walk(older, editor, rounds=3)
     assert summary.statuses == {"finished": len(CASES)}
     assert editor.calls == len(CASES) * 2, "only the third round"
-    assert version_of(older) == 3
+    assert version_of(older) == len(MIGRATIONS)
     after = query(older, "select id, seed, image from steps order by id")
     assert set(before) < set(after)
     assert faults(older, "counting@1") == []

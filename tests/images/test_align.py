@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 from skimage import data
 
 from convergebench.errors import Unmeasurable
@@ -13,6 +14,8 @@ from convergebench.images.align import align
 from convergebench.images.frame import Frame, Pixels
 from convergebench.images.pairs import KEPT, paired
 from convergebench.images.registration import register
+from convergebench.metrics import load_metric
+from convergebench.metrics.base import Item
 
 
 def _photograph(name: str, width: int, height: int) -> Pixels:
@@ -27,7 +30,7 @@ def _rmse(x: Frame, y: Frame) -> float:
     return float(np.sqrt(np.mean((x.pixels.astype(float) - y.pixels) ** 2)))
 
 
-@pytest.mark.parametrize("mode", ["strict", "fit", "crop-aware"])
+@pytest.mark.parametrize("mode", ["auto", "strict", "fit", "crop-aware"])
 def test_equal_images_are_handed_through_untouched(mode: str) -> None:
     subject, reference = Frame(_photograph("coffee", 300, 200)), Frame(_photograph("coffee", 300, 200))
     aligned = align(subject, reference, mode)  # type: ignore[arg-type]
@@ -131,6 +134,111 @@ def test_a_reference_cut_the_same_way_twice_is_one_frame() -> None:
     subjects = [Frame(np.ascontiguousarray(whole[8:308, 8:408])) for _ in range(2)]
     first, second = (align(subject, reference, "crop-aware") for subject in subjects)
     assert first.reference is second.reference
+
+
+def _worn(pixels: Pixels, seed: int) -> Pixels:
+    """One step of an editor that blurs a little and adds a little noise."""
+    blurred = Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(0.4))
+    noise = np.random.default_rng(seed).normal(0, 2, pixels.shape)
+    return np.clip(np.asarray(blurred) + noise, 0, 255).round().astype(np.uint8)
+
+
+def _ssim(subject: Frame, reference: Frame) -> float:
+    (reading,) = load_metric("ssim").measure([Item(subject, reference)])
+    assert reading.value is not None
+    return reading.value
+
+
+SIZES: dict[str, Callable[[Pixels], Pixels]] = {
+    "8 pixels off the right": lambda pixels: pixels[:, :-8],
+    "8 pixels off the left": lambda pixels: pixels[:, 8:],
+    "8 pixels off the right and the bottom": lambda pixels: pixels[:-8, :-8],
+    "4 pixels off all around": lambda pixels: pixels[4:-4, 4:-4],
+}
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea", "rocket"])
+@pytest.mark.parametrize("lost", SIZES)
+def test_under_auto_a_chain_that_loses_8_pixels_a_step_scores_as_if_it_kept_its_size(name: str, lost: str) -> None:
+    original = _photograph(name, 440, 340)
+    reference, shrinking, keeping = Frame(original), original, original
+    for step in range(1, 21):
+        shrinking = np.ascontiguousarray(SIZES[lost](_worn(shrinking, step)))
+        keeping = _worn(keeping, step)
+        if step in (1, 2, 10, 20):
+            aligned = align(Frame(shrinking), reference, "auto")
+            assert aligned.done == "registered"
+            assert aligned.subject.size == (shrinking.shape[1], shrinking.shape[0]), "cut out, not resampled"
+            # the truth on the same area: what was cut away may have been easier or harder than the rest
+            (box,) = _boxes(aligned.reference, original)
+            truth = _ssim(Frame(np.ascontiguousarray(keeping[box])), aligned.reference)
+            assert _ssim(aligned.subject, aligned.reference) == pytest.approx(truth, abs=0.01)
+
+
+def _boxes(part: Frame, whole: Pixels) -> list[tuple[slice, slice]]:
+    """Where a part was cut out of the whole, pixel for pixel."""
+    height, width = part.height, part.width
+    return [
+        (slice(top, top + height), slice(left, left + width))
+        for top in range(whole.shape[0] - height + 1)
+        for left in range(whole.shape[1] - width + 1)
+        if (whole[top, left : left + width] == part.pixels[0]).all()
+        and (whole[top : top + height, left : left + width] == part.pixels).all()
+    ]
+
+
+@pytest.mark.parametrize("size", [(504, 336), (506, 341), (504, 338), (520, 347)])
+def test_under_auto_a_resized_image_scores_as_when_it_is_resized_back(size: tuple[int, int]) -> None:
+    reference = Frame(_view(_photograph("coffee", 600, 400), (0, 0, 600, 400), (512, 341)))
+    subject = Frame(_view(reference.pixels, (0, 0, 512, 341), size))
+    aligned = align(subject, reference, "auto")
+    assert aligned.done == "registered"
+    assert aligned.reference.size == reference.size
+    assert _ssim(*aligned[:2]) == pytest.approx(_ssim(*align(subject, reference, "fit")[:2]), abs=0.002)
+
+
+def test_under_auto_equal_sizes_are_never_moved() -> None:
+    whole = _photograph("coffee", 420, 320)
+    subject, reference = (Frame(np.ascontiguousarray(whole[y : y + 300, y : y + 400])) for y in (9, 0))
+    aligned = align(subject, reference, "auto")
+    assert aligned.words() == ""
+    assert aligned == (subject, reference, {}, "as-is")
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        np.full((190, 300, 3), 90, np.uint8),
+        _photograph("coffee", 300, 190),
+        np.ascontiguousarray(_photograph("chelsea", 300, 200)[60:140, 100:200]),  # well kept, but a seventh of it
+    ],
+    ids=["one grey", "another picture", "one corner"],
+)
+def test_under_auto_what_cannot_be_laid_over_is_stretched_so_that_the_damage_counts(subject: Pixels) -> None:
+    reference = Frame(_photograph("chelsea", 300, 200))
+    aligned = align(Frame(subject), reference, "auto")
+    assert aligned.done == "resampled"
+    assert aligned.words().startswith("resampled: ratio x ")
+    assert aligned.subject.size == reference.size
+    assert _ssim(*aligned[:2]) < 0.7
+
+
+def test_a_border_that_was_added_is_cut_off_under_auto() -> None:
+    reference = Frame(_photograph("astronaut", 400, 300))
+    subject = Frame(np.pad(reference.pixels, ((6, 10), (12, 12), (0, 0)), mode="edge"))
+    aligned = align(subject, reference, "auto")
+    assert (aligned.subject.pixels == aligned.reference.pixels).all()
+    assert aligned.reference is reference
+
+
+def test_a_crop_to_half_of_a_picture_is_found_wherever_it_lies() -> None:
+    whole = _photograph("chelsea", 440, 300)
+    for left, top in ((0, 0), (140, 90), (60, 10)):
+        subject = Frame(np.ascontiguousarray(whole[top : top + 210, left : left + 300]))
+        found = register(subject, Frame(whole))
+        assert found.scale == pytest.approx(1, abs=0.01)
+        assert found.shift_x == pytest.approx(220 - 150 - left, abs=0.6)
+        assert found.shift_y == pytest.approx(150 - 105 - top, abs=0.6)
 
 
 def test_pairs_are_worked_out_once_and_forgotten_in_time() -> None:

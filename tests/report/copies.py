@@ -217,7 +217,7 @@ def make_copies(
                         "pair": label,
                     }
                     case |= {"category": VARIANTS[label][0], "replicate": replicate}
-                    early = editor == editors[0] and (source, label, replicate) == ("cup", "replicate", 1)
+                    early = editor == editors[-1] and (source, label, replicate) == ("cup", "replicate", 1)
                     done = 2 if early else steps
                     walked, values = walk(root, editor, case, done, size)
                     made += walked

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from convergebench.report.charts.curves import CurveChart, draw_curves
 from convergebench.report.charts.labels import spread
 from convergebench.report.charts.ranking import Dot, draw_ranking
-from convergebench.report.charts.scale import Scale, tick_text, ticks, whole_ticks
+from convergebench.report.charts.scale import Scale, span, tick_text, ticks, whole_ticks, within
 from convergebench.report.charts.series import Point, Series, endless_names, thin
 from convergebench.report.charts.survival import Stair, Staircase, draw_survival
 from convergebench.report.charts.svg import NARROW, WIDE, element, path
@@ -60,6 +60,53 @@ def test_round_ticks_start_at_zero_and_end_at_the_last_round(last: int) -> None:
 def test_tick_numbers_have_the_decimals_of_their_step() -> None:
     assert [tick_text(mark, [0.0, 0.25, 0.5]) for mark in (0.0, 0.25, 0.5)] == ["0.00", "0.25", "0.50"]
     assert tick_text(-5, [-5, 0, 5]) == "−5"
+
+
+def test_a_curve_that_hardly_falls_does_not_look_like_a_collapse() -> None:
+    chart = CurveChart(
+        [_series("steady", [1.0, 0.9999, 0.9991])], "ssim", "ssim", levels=[("noticeable", 0.9)], include=[1.0]
+    )
+    drawn = str(draw_curves(chart, 720))
+    (walked,) = re.findall(r'<path d="M([^"]+)"[^>]*class="curve"', drawn)
+    heights = [float(place.split()[1]) for place in walked.split("L")]
+    assert max(heights) - min(heights) < 0.01 * (360 - 34)
+    assert "noticeable 0.9" in drawn
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "low", "high"),
+    [
+        ([579.0, 580.0], 2.0, 565, 594),  # a pixel of width
+        ([0.01, 0.02], 2.0, -0.985, 1.015),  # a hundredth of a pixel of shift
+        ([100.0, 100.0], 10.0, 95, 105),
+        ([0.2, 0.9], 0.02, 0.2, 0.9),  # what differs has its own span
+        ([0.0, 0.0], 0.0, 0, 0),
+    ],
+)
+def test_an_axis_spans_more_than_a_trifle(values: list[float], least: float, low: float, high: float) -> None:
+    assert span(values, pad=0.0, least=least) == pytest.approx((low, high) if low < high else (-0.5, 0.5))
+
+
+def test_room_is_made_on_the_side_where_values_can_be() -> None:
+    assert span([0.9991, 0.9999], include=[1.0], pad=0.0, least=0.1) == pytest.approx((0.9, 1.0))
+    assert span([0.001, 0.002], include=[0.0], pad=0.0, least=0.1) == pytest.approx((0.0, 0.1))
+
+
+def test_a_ranking_of_perfect_scores_ends_at_a_hundred() -> None:
+    style = styles(["a", "b"])
+    drawn = str(draw_ranking([Dot(n, style[n], 100.0, 99.98, 100.0) for n in "ab"], 720, title="C", label="C"))
+    shown = [float(number) for number in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
+    assert min(shown) <= 92
+    assert max(shown) == 100
+    places = [float(place) for place in re.findall(r'<circle cx="([\d.]+)"', drawn)]
+    assert places == [pytest.approx(616, abs=2)] * 2, "near the right end, and inside"
+
+
+def test_limits_are_moved_and_not_shrunk() -> None:
+    assert within((95, 105), 0, 100) == (90, 100)
+    assert within((-5, 5), 0, 100) == (0, 10)
+    assert within((20, 80), 0, 100) == (20, 80)
+    assert within((-10, 120), 0, 100) == (-10, 120)
 
 
 def test_a_scale_maps_its_ends_to_its_ends() -> None:

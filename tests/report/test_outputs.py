@@ -125,7 +125,7 @@ def test_the_terminal_speaks_ascii_where_it_must(given: ReportInput) -> None:
 
 def test_the_terminal_says_what_to_mind(given: ReportInput) -> None:
     text = _printed(given)
-    for words in ("* simulated", "censored", "4 values missing", "2 left out"):
+    for words in ("* simulated", "censored", "4 values missing", "chains left out"):
         assert words in text
 
 
@@ -204,14 +204,14 @@ def test_missing_values_come_with_their_reasons() -> None:
 
 def test_the_terminal_says_why_there_is_no_interval(tmp_path: Path) -> None:
     text = _printed(make_run(tmp_path, editors=("sim-blur", "sim-noise"), sources=1, rounds=3, size=48))
-    assert "one source" in text
+    assert "1 image" in text
+    assert "sim-blur, image by image: " in text
 
 
-def test_simulated_editors_beside_real_ones_are_said_to_be_so(given: ReportInput) -> None:
-    ranking = given.analysis.ranking.with_columns(simulated=pl.col("editor") != "sim-blur")
-    text = " ".join(_printed(replace(given, analysis=replace(given.analysis, ranking=ranking))).split())
-    assert "beside real ones for reference only" in text
-    assert "beside real ones" not in " ".join(_printed(given).split())
+def test_simulated_editors_beside_real_ones_have_no_rank(tmp_path: Path) -> None:
+    text = " ".join(_printed(make_run(tmp_path, editors=("sim-blur", "real"), rounds=2, size=48)).split())
+    assert "- no rank: a reference, not a rival." in text
+    assert re.search(r"- sim-blur\*", text)
 
 
 def test_an_editor_that_ignores_the_words_is_marked_wherever_it_is_ranked(given: ReportInput, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_failure_that_several_people_saw_stands_once(copies: ReportInput) -> N
 
 def test_a_chain_that_ended_says_so_where_its_pictures_would_be(copies: ReportInput) -> None:
     views = {(view.editor, view.pair, view.run): view for view in wall_views(open_page(copies))}
-    cup = next(line for line in views["sim-jpeg", "replicate", 1].lines if line["source"] == "cup")
+    cup = next(line for line in views["sim-noise", "replicate", 1].lines if line["source"] == "cup")
     assert [cell["gone"] for cell in cup["cells"]] == ["", "", "", "refused after 2", "refused after 2"]
 
 

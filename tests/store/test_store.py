@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import sqlite3
 import subprocess
@@ -137,6 +138,15 @@ def test_a_folder_with_other_files_is_not_taken_for_a_run(tmp_path: Path) -> Non
 def test_the_manifest_survives_a_round_trip(tmp_path: Path) -> None:
     write_manifest(tmp_path / "manifest.json", MANIFEST)
     assert read_manifest(tmp_path / "manifest.json") == MANIFEST
+
+
+def test_a_run_of_the_first_format_gets_the_intervals_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    write_manifest(path, replace(MANIFEST, spec={"analysis": {"interval": "percentile", "seed": 3}}))
+    assert read_manifest(path).spec["analysis"] == {"interval": "percentile", "seed": 3}, "as asked for today"
+    old = json.loads(path.read_text()) | {"format": 1}
+    path.write_text(json.dumps(old))
+    assert read_manifest(path).spec["analysis"] == {"seed": 3}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 AUC = (1/N) ∫ r(n) dn by trapezoids from n = 0. A case that ended early contributes up to its last value, over its own
 length, and is counted in `n_short`; that flatters an editor whose chains break before the damage shows, which is why
-the ranking uses finished cases only. A gap inside a chain is bridged by the straight line between its neighbours.
+the ranking compares over the same rounds and counts what was refused. A lost picture has retention 0. A round that was
+not measured, for reasons of ours, is bridged by the straight line between its neighbours and counted in `n_missing`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import Bootstrap, by_source
-from convergebench.analysis.retention import has_retention, retention
+from convergebench.analysis.retention import has_retention, retained
 from convergebench.analysis.schemas import table
-from convergebench.analysis.trajectories import Floats, Ints, Trajectories
+from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
 
 
 def area(retained: Floats) -> Floats:
@@ -40,11 +41,7 @@ def area_until(retained: Floats, end: Ints) -> Floats:
 
 def areas(data: Trajectories) -> dict[str, Floats]:
     """AUC of every chain for every metric that has a retention."""
-    return {
-        metric: area(retention(data.values[metric], data.facts[metric]))
-        for metric in data.measured
-        if has_retention(data.facts.get(metric))
-    }
+    return {metric: area(retained(data, metric)) for metric in data.measured if has_retention(data.facts.get(metric))}
 
 
 def last_value(values: Floats) -> Ints:
@@ -52,6 +49,13 @@ def last_value(values: Floats) -> Ints:
     there = ~np.isnan(values)
     there[:, 0] = True
     return np.asarray(values.shape[1] - 1 - there[:, ::-1].argmax(axis=1))
+
+
+def missing(data: Trajectories, metric: str) -> Mask:
+    """Rounds that were done and have no value for reasons of ours: not measured, or nothing to measure."""
+    gone = data.observed & np.isnan(data.values[metric]) & ~data.lost[metric]
+    gone[:, 0] = False
+    return np.asarray(gone)
 
 
 def auc_table(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap) -> pl.DataFrame:
@@ -62,7 +66,8 @@ def auc_table(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap
 def _rows(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap) -> Iterator[dict[str, object]]:
     planned = np.maximum(data.chains["planned"].fill_null(0).to_numpy(), data.reached)
     names = list(found)
-    short = {name: last_value(data.values[name]) < planned for name in names}
+    ends = {name: last_value(np.where(data.lost[name], 0.0, data.values[name])) for name in names}
+    gaps = {name: missing(data, name) for name in names}
     for group in data.groups:
         for editor in data.editors:
             rows = group.members & data.of(editor)
@@ -70,7 +75,7 @@ def _rows(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap) ->
                 continue
             values = np.column_stack([found[name][rows] for name in names])
             sums, counts = by_source(values, data.source[rows])
-            band = bootstrap.ratio(sums, counts)
+            band = bootstrap.ratio(sums, counts, bounds=(-np.inf, 1.0))
             there = ~np.isnan(values)
             for column, name in enumerate(names):
                 yield {
@@ -78,8 +83,9 @@ def _rows(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap) ->
                     **{"low": band.low[column], "high": band.high[column]},
                     "n_cases": int(there[:, column].sum()),
                     "n_sources": int((counts[:, column] > 0).sum()),
-                    "n_missing": int((~there[:, column]).sum()),
-                    "n_short": int((short[name][rows] & there[:, column]).sum()),
+                    "n_missing": int(gaps[name][rows].sum()),
+                    "n_lost": int(data.lost[name][rows].sum()),
+                    "n_short": int(((ends[name] < planned)[rows] & there[:, column]).sum()),
                 }
 
 

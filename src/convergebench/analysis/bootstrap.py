@@ -1,11 +1,12 @@
-"""Intervals by resampling source images.
+"""Intervals over source images: what the numbers would do with other images like these, for these edits.
 
-Cases of one image are not independent, so whole images are drawn, with replacement. Every estimate here is a
-function of sums over cases; a draw is a row of multinomial weights, and all draws of all cells are one matrix product.
-One weight matrix per number of sources, fixed by the seed, serves every editor and metric: differences stay paired.
+Cases of one image are not independent, so whole images are left out or drawn. Every estimate here is a function of sums
+over cases, so that all cells of a table are a few array operations.
 
-With one source there is no interval. With a handful the percentile interval is known to be too narrow (the range of
-two images is all that two images can say); the counts printed beside it say when that is so.
+The default, `corrected-t`, leaves each source out once: the spread of the estimates gives the standard error, Student's
+t the reach, and Hall's transformation (1992) stretches the end on the side of the long tail. `percentile` and `bca`
+draw sources with replacement and are too narrow with fewer than about 30. Fewer than `FEWEST_SOURCES` sources have no
+interval. What was tried and how often each holds is in docs/design/intervals.md.
 """
 
 from __future__ import annotations
@@ -16,13 +17,27 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.trajectories import Floats, Ints, Mask
 
+FEWEST_SOURCES = 5
+"""With fewer source images there is no interval: it would be wider than the range of their values, which say more."""
+
+FARTHEST = 2.0
+"""How many times Student's t the end towards a long tail may reach; with one wild image Hall's formula has no limit."""
+
+AGREEMENT = 2.0
+"""Sources that a share's design effect is worth before any source has shown the rarer outcome."""
+
 Statistic = Callable[[Floats], Floats]
 """Totals over sources (… × features) to values (…)."""
+
+Bounds = tuple[float | Floats, float | Floats]
+"""The least and the largest possible value, of all columns or of each."""
+
+ANYWHERE: Bounds = (-np.inf, np.inf)
 
 
 class Interval(NamedTuple):
@@ -35,43 +50,89 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How intervals are made; `kind` is `percentile` or `bca` (bias-corrected and accelerated)."""
+    """How intervals are made. `draws` and `seed` matter only to the kinds that draw."""
 
     draws: int = 2000
     seed: int = 0
     confidence: float = 0.95
-    kind: Literal["percentile", "bca"] = "percentile"
+    kind: Literal["corrected-t", "percentile", "bca"] = "corrected-t"
 
     @classmethod
     def of(cls, settings: AnalysisSettings) -> Bootstrap:
         """As the study asks."""
         return cls(settings.draws, settings.seed, settings.confidence, settings.interval)
 
-    def ratio(self, sums: Floats, counts: Floats) -> Interval:
+    def ratio(self, sums: Floats, counts: Floats, *, bounds: Bounds = ANYWHERE) -> Interval:
         """Σ sums / Σ counts per column, with interval; both are sources × columns."""
-        weights = _weights(sums.shape[0], self.draws, self.seed)
         estimate = _divide(sums.sum(axis=0), counts.sum(axis=0))
+        left_out = _left_out(sums, counts)
+        if self.kind == "corrected-t":
+            return self._within(estimate, *self._reach(estimate, left_out, counts.T), left_out, bounds)
+        weights = _weights(sums.shape[0], self.draws, self.seed)
         same = counts[:, :1] if counts.shape[1] and (counts == counts[:, :1]).all() else counts
         drawn = _divide(sums.T @ weights.T, same.T @ weights.T)
-        left_out = _divide(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts).T if self.kind == "bca" else None
-        return self._ends(estimate, drawn, left_out, enough=(counts > 0).sum(axis=0) >= 2)
+        return self._within(estimate, *self._drawn(estimate, drawn, left_out), left_out, bounds)
 
-    def statistic(self, features: Floats, function: Statistic) -> Interval:
-        """Any function of feature totals, with interval; features are sources × features."""
+    def statistic(self, features: Floats, function: Statistic, *, bounds: Bounds = ANYWHERE) -> Interval:
+        """Any function of feature totals, with interval; features are sources × features, the last one counts cases."""
         totals = features.sum(axis=0)
+        estimate = np.atleast_1d(function(totals))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left_out = np.atleast_2d(function(totals - features)).copy()
+        left_out[:, ~features.any(axis=1)] = np.nan  # a source without a case says nothing
+        if self.kind == "corrected-t":
+            return self._within(estimate, *self._reach(estimate, left_out, features[None, :, -1]), left_out, bounds)
         drawn = np.atleast_2d(function(_weights(features.shape[0], self.draws, self.seed) @ features))
-        left_out = np.atleast_2d(function(totals - features)) if self.kind == "bca" else None
-        return self._ends(np.atleast_1d(function(totals)), drawn, left_out, enough=np.array([features.shape[0] >= 2]))
+        return self._within(estimate, *self._drawn(estimate, drawn, left_out), left_out, bounds)
 
-    def _ends(self, estimate: Floats, drawn: Floats, left_out: Floats | None, *, enough: Mask) -> Interval:
-        """Ends per row of `drawn` (cells × draws)."""
+    def share(self, hits: Floats, counts: Floats) -> Interval:
+        """Σ hits / Σ counts per column, a share of cases, with interval; both are sources × columns.
+
+        Wilson's interval on the effective number of cases, with Student's t: as many as there are cases if cases of
+        one source are independent, as many as sources if they agree. All or none has an interval too.
+        """
+        cases, sources = counts.sum(axis=0), (counts > 0).sum(axis=0)
+        share = _divide(hits.sum(axis=0), cases)
+        error, _ = _error_and_skewness(_left_out(hits, counts))
+        alone = share * (1 - share)
+        as_sources = cases / np.maximum(_effective(counts.T), 1)
+        design = np.divide(cases * error**2, alone, out=np.ones_like(alone), where=alone > 0)
+        # few sources with the rarer outcome tell little about agreement: stay near the cautious value, one per source
+        rarer = np.minimum((hits > 0).sum(axis=0), ((hits < counts) & (counts > 0)).sum(axis=0))
+        weight = rarer / (rarer + AGREEMENT)
+        design = np.maximum(design, 1) ** weight * np.maximum(as_sources, 1) ** (1 - weight)
+        squared = _student(_effective(counts.T), self.confidence) ** 2 / np.clip(cases / design, 1, None)
+        middle = (share + squared / 2) / (1 + squared)
+        half = np.sqrt(squared * alone + squared**2 / 4) / (1 + squared)
+        low, high = np.clip([middle - half, middle + half], 0, 1)
+        return _where(sources >= FEWEST_SOURCES, share, low, high)
+
+    def _reach(self, estimate: Floats, left_out: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """How far the interval goes down and up: Student's t, farther on the side of the long tail."""
+        error, skewness = _error_and_skewness(left_out)
+        noise = 1e-12 * left_out.shape[1] * np.abs(estimate)
+        error = np.where(error > noise, error, 0.0)  # all values equal, but for the order of a summation
+        sources = np.maximum((~np.isnan(left_out)).sum(axis=1), 1)
+        student = _student(_effective(np.where(np.isnan(left_out), 0.0, counts)), self.confidence)
+        bend = skewness / np.sqrt(sources)
+        reach = (_untwisted(student, side * bend) for side in (1, -1))
+        down, up = (error * np.clip(far, student, FARTHEST * student) for far in reach)
+        return down, up
+
+    def _drawn(self, estimate: Floats, drawn: Floats, left_out: Floats) -> tuple[Floats, Floats]:
+        """The same from quantiles of draws (cells × draws)."""
         tail = (1 - self.confidence) / 2
         levels = np.tile([tail, 1 - tail], (estimate.size, 1))
-        if left_out is not None:
+        if self.kind == "bca":
             levels = _accelerated(estimate, drawn, left_out, levels)
         ends = _quantiles(drawn, levels)
-        ends[~(enough & np.isfinite(estimate))] = np.nan
-        return Interval(estimate, ends[:, 0], ends[:, 1])
+        return np.maximum(estimate - ends[:, 0], 0.0), np.maximum(ends[:, 1] - estimate, 0.0)
+
+    def _within(self, estimate: Floats, down: Floats, up: Floats, left_out: Floats, bounds: Bounds) -> Interval:
+        if self.kind == "corrected-t":  # draws cannot leave the range
+            down, up = _short_of(down, estimate - bounds[0]), _short_of(up, bounds[1] - estimate)
+        enough = (~np.isnan(left_out)).sum(axis=1) >= FEWEST_SOURCES
+        return _where(enough, estimate, estimate - down, estimate + up)
 
 
 def by_source(values: Floats, sources: Ints) -> tuple[Floats, Floats]:
@@ -85,7 +146,7 @@ def by_source(values: Floats, sources: Ints) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def _weights(sources: int, draws: int, seed: int) -> Floats:
-    """How often each source is drawn: draws × sources."""
+    """How often each source is drawn: draws × sources. The same for every cell, so that differences stay paired."""
     generator = np.random.default_rng([seed, sources])
     if sources == 0:
         return np.zeros((draws, 0))
@@ -97,6 +158,53 @@ def _weights(sources: int, draws: int, seed: int) -> Floats:
 def _divide(sums: Floats, counts: Floats) -> Floats:
     """Ratio, NaN where nothing was counted."""
     return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0))
+
+
+def _left_out(sums: Floats, counts: Floats) -> Floats:
+    """The ratio without each source: columns × sources, NaN for sources without a value."""
+    without = _divide(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts)
+    return np.where(counts > 0, without, np.nan).T
+
+
+def _error_and_skewness(left_out: Floats) -> tuple[Floats, Floats]:
+    """Standard error and skewness (unbiased for a normal sample) from estimates without each source, per row."""
+    known = ~np.isnan(left_out)
+    sources = np.maximum(known.sum(axis=1), 1).astype(np.float64)
+    centre = np.where(known, left_out, 0.0).sum(axis=1) / sources
+    away = np.where(known, (sources - 1)[:, None] * (centre[:, None] - left_out), 0.0)
+    variance = (away**2).sum(axis=1) / np.maximum(sources - 1, 1)
+    third = sources * (away**3).sum(axis=1) / np.maximum((sources - 1) * (sources - 2), 1)
+    skewness = np.divide(third, variance**1.5, out=np.zeros_like(third), where=variance**1.5 > 0)
+    return np.sqrt(variance / sources), skewness
+
+
+def _effective(counts: Floats) -> Floats:
+    """How many sources of equal size tell as much, per row: the t of unequal ones has fewer degrees of freedom."""
+    squares = (counts**2).sum(axis=1)
+    return np.asarray(np.divide(counts.sum(axis=1) ** 2, squares, out=np.zeros_like(squares), where=squares > 0))
+
+
+def _student(sources: Floats, confidence: float) -> Floats:
+    return np.asarray(stdtrit(np.maximum(sources - 1, 1), 0.5 + confidence / 2))
+
+
+def _untwisted(student: Floats, bend: Floats) -> Floats:
+    """Hall's transformation turned back: where the t of a sample with this skewness over √n has its quantile."""
+    bend = np.where(np.abs(bend) < 1e-6, 1e-6, bend)
+    return np.asarray(3 / bend * (np.cbrt(1 + bend * (student - bend / 6)) - 1))
+
+
+def _short_of(reach: Floats, room: Floats) -> Floats:
+    """A reach beyond half the room towards a bound comes ever closer to it and stays inside."""
+    room = np.maximum(room, 0.0)
+    part = np.divide(reach, room, out=np.zeros_like(reach), where=(room > 0) & np.isfinite(room))
+    near = np.where(np.isfinite(room), room, 0.0) * (1 - np.exp(1 - 2 * np.maximum(part, 0.5)) / 2)
+    return np.where(room > 0, np.where(part > 0.5, near, reach), 0.0)
+
+
+def _where(enough: Mask, estimate: Floats, low: Floats, high: Floats) -> Interval:
+    there = enough & np.isfinite(estimate)
+    return Interval(estimate, np.where(there, low, np.nan), np.where(there, high, np.nan))
 
 
 def _quantiles(drawn: Floats, levels: Floats) -> Floats:

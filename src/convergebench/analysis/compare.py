@@ -1,179 +1,210 @@
-"""The ranking and its pairwise tests, on the cases that every ranked editor finished.
+"""The ranking and its pairwise tests.
 
-A case counts for an editor when its chain is finished and every metric of the score has a value in every round: an area
-over some rounds only would flatter an editor whose other images cannot be measured. An editor with no such case is
-listed last, without rank or score, and does not take part in the intersection: it must not empty it for the others. If
-the remaining editors share no case at all, nobody is ranked. `n_left_out` counts the editor's own cases that are not
-among the common ones; equal scores share a rank.
-
-Recordings may differ in length: a case is scored over the rounds that all ranked editors have of it. Usable rounds are
-over all of an editor's cases, since nothing was refused or failed among the common ones.
+Scores of ranked editors are on the cases that all of them have (`analysis.contest` says over which rounds). An editor
+without a rank is scored on as many of these cases as it has. Differences are paired: each two ranked editors on the
+cases that those two have, with an interval and a test that agree, Holm over all pairs. Equal scores share a rank.
+`n_left_out` counts the editor's chains that are not compared; `n_missing` rounds that a metric of the score lacks for
+reasons of ours; `n_lost` rounds whose picture cannot be measured because of what the editor did to it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.area import area_until
-from convergebench.analysis.bootstrap import Bootstrap, by_source
-from convergebench.analysis.halflife import Level, Passing, fit, half_life_text
-from convergebench.analysis.permutation import holm, swap_test
+from convergebench.analysis.area import missing
+from convergebench.analysis.bootstrap import FEWEST_SOURCES, Bootstrap
+from convergebench.analysis.contest import Bout, Contest
+from convergebench.analysis.halflife import Level, Passing, cut, fit, followed_in, half_life_text
+from convergebench.analysis.paired import compare_paired, smallest_p, sources_needed
+from convergebench.analysis.permutation import holm
+from convergebench.analysis.places import place_range
 from convergebench.analysis.result import AnalysisSettings
-from convergebench.analysis.retention import retention
 from convergebench.analysis.schemas import table
-from convergebench.analysis.score import Score
 from convergebench.analysis.settling import commonest
+from convergebench.analysis.standing import Standing
 from convergebench.analysis.survival import median, restricted_mean
-from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
+from convergebench.analysis.trajectories import Mask
 
-
-class Contest(NamedTuple):
-    """What is compared: who, on which chains, and their sums per source (same sources, same order, for all)."""
-
-    ranked: tuple[str, ...]
-    common: Mask
-    usable: Mask
-    until: Ints
-    """Per chain: the last round that is compared, which is as far as all ranked editors went with the case."""
-    features: dict[str, Floats]
-    score: Score
-
-
-def contest(data: Trajectories, score: Score) -> Contest:
-    """Find the common cases and sum them per source."""
-    finished = (data.chains["status"] == "finished").to_numpy()
-    missing = [data.observed & np.isnan(data.values[name]) for name in score.metrics]
-    whole = ~np.any(missing, axis=(0, 2)) & (data.reached > 0) if missing else False
-    usable = finished & whole
-    cases = np.array(data.column("case"), dtype=object)
-    done = {editor: set(cases[usable & data.of(editor)]) for editor in data.editors}
-    able = tuple(editor for editor in data.editors if done[editor])
-    shared = set.intersection(*(done[editor] for editor in able)) if able else set()
-    ranked = able if shared else ()
-    common = usable & np.array([case in shared for case in cases], dtype=np.bool_)
-    shortest: dict[str, int] = {}
-    for case, rounds in zip(cases[common], data.reached[common].tolist(), strict=True):
-        shortest[case] = min(rounds, shortest.get(case, rounds))
-    until = np.array([shortest.get(case, 0) for case in cases], dtype=np.int64)
-    features = {}
-    for editor in ranked:
-        rows = common & data.of(editor)
-        kept = [retention(data.values[name][rows], data.facts[name]) for name in score.metrics]
-        columns = [area_until(each, until[rows]) for each in kept]
-        features[editor] = by_source(np.column_stack([*columns, np.ones(rows.sum())]), data.source[rows])[0]
-    return Contest(ranked, common, usable, until, features, score)
+RANKS = {"score": "rank", "quality": "quality_rank", "semantic": "semantic_rank"}
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is printed beside the score, per chain: half-life, usable rounds, verdict."""
+    """What is printed beside the score, per chain: half-life, usable rounds, verdict; and the resampled places."""
 
     headline: Level | None
     in_use: Passing
     verdicts: pl.Series
+    places: pl.DataFrame
     simulated: frozenset[str]
 
 
-def ranking(data: Trajectories, held: Contest, beside: Beside, *, bootstrap: Bootstrap) -> pl.DataFrame:
-    """The frame `ranking`: best first, unranked editors last in their own order."""
+def ranking(
+    held: Contest, standings: Sequence[Standing], common: Bout, beside: Beside, settings: AnalysisSettings
+) -> pl.DataFrame:
+    """The frame `ranking`: ranked editors best first, then the others by their score."""
+    bootstrap = Bootstrap.of(settings)
+    horizon = common_horizon(held, standings, beside.headline)
     rows = []
-    for editor in data.editors:
-        mine = data.of(editor) & held.common & (editor in held.ranked)
+    for one in standings:
+        bout = bout_of(held, one, common)
+        own = held.data.of(one.editor)
         rows.append(
             {
-                **{"editor": editor, "simulated": editor in beside.simulated, **_counts(data, held, editor)},
-                **(_scores(held, editor, bootstrap) if mine.any() else {}),
-                **_half_life(data, mine, beside, bootstrap.confidence),
-                "usable": _usable(data, data.of(editor), beside, bootstrap.confidence),
-                "verdict": commonest(beside.verdicts.filter(pl.Series(mine)).to_list()),
+                **{"editor": one.editor, "simulated": one.editor in beside.simulated, "reference": one.reference},
+                **{"coverage": one.coverage, "usable_share": one.delivered},
+                **_counts(held, bout, own, one.editor),
+                **(_scores(held, bout, one.editor, bootstrap) if bout.horizon.size else {}),
+                **_half_life(held, own, beside.headline, horizon, settings.confidence),
+                "usable": _usable(held, own, beside, settings.confidence),
+                "verdict": commonest(beside.verdicts.filter(pl.Series(own)).to_list()),
+                **dict(zip(("rank_low", "rank_high"), _places(beside, one, settings), strict=True)),
             }
         )
     frame = table("ranking", rows)
-    named = {"score": "rank", "quality": "quality_rank", "semantic": "semantic_rank"}
+    ranked = pl.col("editor").is_in([one.editor for one in standings if one.ranked])
+    return frame.with_columns(ranks(ranked)).sort(
+        "rank", pl.col("score").fill_null(-1).neg(), nulls_last=True, maintain_order=True
+    )
+
+
+def ranks(ranked: pl.Expr, named: Mapping[str, str] = RANKS) -> list[pl.Expr]:
+    """A rank per dimension, among ranked editors only."""
     # values that differ in the tenth digit only differ by the order of a summation
-    ranks = [pl.col(of).round(9).rank("min", descending=True).cast(pl.Int64).alias(to) for of, to in named.items()]
-    return frame.with_columns(ranks).sort("rank", nulls_last=True, maintain_order=True)
+    return [
+        pl.when(ranked).then(pl.col(of)).round(9).rank("min", descending=True).cast(pl.Int64).alias(to)
+        for of, to in named.items()
+    ]
 
 
-def pairwise(held: Contest, frame: pl.DataFrame, settings: AnalysisSettings) -> pl.DataFrame:
+def bout_of(held: Contest, one: Standing, common: Bout) -> Bout:
+    """The cases on which an editor is scored: the common ones, or what it has of them; alone, all of its own."""
+    if one.ranked:
+        return common
+    return held.bout([one.editor], within=common if common.horizon.size else None)
+
+
+def pairwise(held: Contest, order: Sequence[str], settings: AnalysisSettings) -> pl.DataFrame:
     """The frame `pairwise`: every two ranked editors, the better first, Holm over all of them."""
-    bootstrap = Bootstrap.of(settings)
-    order = frame.filter(pl.col("score").is_not_null())["editor"].to_list()
-    rows = [_pair(held, better, worse, bootstrap, settings) for better, worse in combinations(order, 2)]
+    pairs = list(combinations(order, 2))
+    rows = [row for pair in pairs if (row := _pair(held, pair, len(pairs), settings))]
     adjusted = holm([float(str(row["p"])) for row in rows])
     for row, p in zip(rows, adjusted, strict=True):
         row.update({"p_holm": p, "significant": p < 1 - settings.confidence})
     return table("pairwise", rows)
 
 
-def _pair(
-    held: Contest, better: str, worse: str, bootstrap: Bootstrap, settings: AnalysisSettings
-) -> dict[str, object]:
-    one, other = held.features[better], held.features[worse]
-    width = one.shape[1]
+def common_horizon(held: Contest, standings: Sequence[Standing], level: Level | None) -> int | None:
+    """The rounds over which half-lives are compared: the most that every ranked editor was followed for."""
+    if level is None:
+        return None
+    ends = [followed_in(held.data, level.cases, held.data.of(one.editor)) for one in standings if one.ranked]
+    return min(ends, default=None)
 
-    def difference(totals: Floats) -> Floats:
-        return np.asarray(held.score.value(totals[..., :width]) - held.score.value(totals[..., width:]))
 
-    band = bootstrap.statistic(np.hstack([one, other]), difference)
-    test = swap_test(
+def _pair(held: Contest, pair: tuple[str, str], pairs: int, settings: AnalysisSettings) -> dict[str, object]:
+    bout = held.bout(pair)
+    if not bout.horizon.size:
+        return {}
+    one, other = (held.features(bout, editor) for editor in pair)
+    found = compare_paired(
         one,
         other,
         held.score.value,
-        permutations=settings.permutations,
         exact_up_to=settings.exact_sources,
+        permutations=settings.permutations,
         seed=settings.seed,
+        confidence=settings.confidence,
     )
+    low, high = (found.low, found.high) if found.difference >= 0 else (-found.high, -found.low)
+    better, worse = pair if found.difference >= 0 else pair[::-1]
+    needed = sources_needed(abs(found.difference), found.spread, confidence=settings.confidence, pairs=pairs)
+    least = smallest_p(found.n_sources, exact_up_to=settings.exact_sources, permutations=settings.permutations)
     return {
-        **{"better": better, "worse": worse, "difference": band.estimate[0], "low": band.low[0], "high": band.high[0]},
-        **{"p": test.p, "exact": test.exact, "n_cases": int(one[:, -1].sum()), "n_sources": one.shape[0]},
+        **{"better": better, "worse": worse, "difference": abs(found.difference), "low": low, "high": high},
+        **{"p": found.p, "exact": found.exact, "n_cases": int(bout.horizon.size), "n_sources": found.n_sources},
+        **{"rounds": int(bout.horizon.max()), "spread": found.spread, "needed": needed, "smallest_p": least},
     }
 
 
-def _scores(held: Contest, editor: str, bootstrap: Bootstrap) -> dict[str, object]:
-    features = held.features[editor]
-    band = bootstrap.statistic(features, held.score.value)
-    quality = bootstrap.statistic(features, lambda totals: held.score.parts(totals)[0])
-    semantic = bootstrap.statistic(features, lambda totals: held.score.parts(totals)[1])
+def _scores(held: Contest, bout: Bout, editor: str, bootstrap: Bootstrap) -> dict[str, object]:
+    features, plain = held.features(bout, editor), held.closeness(bout, editor)
+    band = bootstrap.statistic(features, held.score.value, bounds=(0, 100))
+    quality = bootstrap.statistic(features, lambda totals: held.score.parts(totals)[0], bounds=(0, 1))
+    semantic = bootstrap.statistic(features, lambda totals: held.score.parts(totals)[1], bounds=(0, 1))
+    close = bootstrap.statistic(plain, held.score.value, bounds=(0, 100))
+    few = features.shape[0] < FEWEST_SOURCES
     return {
+        "values": ", ".join(f"{held.score.value(one):.1f}" for one in features) if few else None,
         **{"score": band.estimate[0], "low": band.low[0], "high": band.high[0]},
         **{"quality": quality.estimate[0], "quality_low": quality.low[0], "quality_high": quality.high[0]},
         **{"semantic": semantic.estimate[0], "semantic_low": semantic.low[0], "semantic_high": semantic.high[0]},
+        **{"closeness": close.estimate[0], "closeness_low": close.low[0], "closeness_high": close.high[0]},
+        **_adherence(held, bout, editor),
     }
 
 
-def _counts(data: Trajectories, held: Contest, editor: str) -> dict[str, int]:
-    """Common cases, their sources, the editor's cases left out, and its finished cases with a value missing."""
-    mine = data.of(editor)
-    finished = mine & (data.chains["status"] == "finished").to_numpy()
-    used = mine & held.common & (editor in held.ranked)
+def _adherence(held: Contest, bout: Bout, editor: str) -> dict[str, object]:
+    read = held.adhered.done[bout.of(editor)]
+    told = not np.isnan(read).all()
     return {
-        "n_cases": int(used.sum()),
-        "n_sources": int(np.unique(data.source[used]).size),
-        "n_left_out": int((mine & ~used).sum()),
-        "n_missing": int((finished & ~held.usable).sum()),
-        "n_finished": int(finished.sum()),
+        "adherence": float(held.adherence(bout, editor).mean()),
+        "done": float(held.done(bout, editor).mean()) if told else None,
+        "undone": held.undone(bout, editor),
     }
 
 
-def _half_life(data: Trajectories, mine: Mask, beside: Beside, confidence: float) -> dict[str, object]:
-    """Half-life at the headline level, on the common cases."""
-    if not mine.any() or beside.headline is None:
+def _counts(held: Contest, bout: Bout, own: Mask, editor: str) -> dict[str, int]:
+    status = held.data.chains["status"].filter(pl.Series(own)).to_list()
+    gone = [missing(held.data, name)[own] for name in held.score.metrics]
+    lost = [held.data.lost[name][own] for name in held.score.metrics]
+    used = bout.horizon.size if editor in bout.editors else 0
+    return {
+        "n_cases": int(used),
+        "n_sources": int(np.unique(bout.source).size) if used else 0,
+        "n_chains": len(status),
+        "n_left_out": len(status) - int(used),
+        "n_missing": int(np.any(gone, axis=0).sum()) if gone else 0,
+        "n_lost": int(np.any(lost, axis=0).sum()) if lost else 0,
+        **{f"n_{word}": status.count(word) for word in ("finished", "refused", "failed")},
+    }
+
+
+def _half_life(
+    held: Contest, own: Mask, level: Level | None, horizon: int | None, confidence: float
+) -> dict[str, object]:
+    """Half-life at the headline level, on every case that has the metric, up to the common horizon."""
+    if level is None:
         return {}
-    curve = fit(data, beside.headline.cases, mine, confidence=confidence)
-    middle, (mean, followed) = median(curve), restricted_mean(curve)
+    rows = own & (level.cases.rounds > 0)
+    seen = followed_in(held.data, level.cases, rows)
+    if not rows.any() or not seen:
+        return {}
+    until = seen if horizon is None else min(seen, horizon)
+    curve = fit(held.data, cut(level.cases, until), rows, confidence=confidence)
+    middle, (mean, _) = median(curve), restricted_mean(curve)
     return {
-        **{"half_life": half_life_text(middle, followed), "half_life_median": middle.value},
-        **{"half_life_low": middle.low, "half_life_high": middle.high, "restricted_mean": mean if followed else None},
+        **{"half_life": half_life_text(middle, until), "half_life_median": middle.value, "followed": until},
+        **{"half_life_low": middle.low, "half_life_high": middle.high, "restricted_mean": mean},
+        **{"half_life_events": int(curve.events.sum()), "half_life_cases": int(rows.sum())},
     }
 
 
-def _usable(data: Trajectories, mine: Mask, beside: Beside, confidence: float) -> str:
+def _usable(held: Contest, own: Mask, beside: Beside, confidence: float) -> str:
     """The median of usable rounds, on all of an editor's cases."""
-    curve = fit(data, beside.in_use, mine, confidence=confidence)
+    curve = fit(held.data, beside.in_use, own, confidence=confidence)
     return half_life_text(median(curve), restricted_mean(curve)[1])
+
+
+def _places(beside: Beside, one: Standing, settings: AnalysisSettings) -> tuple[int | None, int | None]:
+    return place_range(beside.places, one.editor, settings.confidence) if one.ranked else (None, None)
+
+
+def features_of(held: Contest, common: Bout) -> Mapping[str, np.ndarray]:
+    """Per ranked editor its sums per source on the common cases."""
+    return {editor: held.features(common, editor) for editor in common.editors}

@@ -1,6 +1,7 @@
 """Mean curve of every metric over rounds, from the untouched image on.
 
-Every cell uses the cases still observed at that round that have a value, and says how many. Round 0 is exact (the
+Every cell uses the cases still observed at that round that have a value, and says how many. A lost picture stands at
+its worst value (`n_lost`), where the metric has one. Round 0 is exact (the
 self-value), or the mean score of the sources where a metric needs no reference; a metric that has neither keeps a row
 at round 0 with mean None.
 
@@ -12,12 +13,14 @@ The column `averaging` says which was used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import Bootstrap, Interval, by_source
+from convergebench.analysis.retention import with_lost
 from convergebench.analysis.schemas import stacked
 from convergebench.analysis.trajectories import Floats, Group, Ints, Mask, Trajectories
 
@@ -35,25 +38,34 @@ def _group(data: Trajectories, group: Group, bootstrap: Bootstrap) -> Iterator[d
             continue
         width = int(data.reached[rows].max()) + 1
         sources, observed = data.source[rows], data.observed[rows, :width]
-        values = {name: data.values[name][rows, :width] for name in names}
+        values = {name: with_lost(data, name)[rows, :width] for name in names}
         decibels = {name: name in data.facts and data.facts[name].unit == "dB" for name in names}
-        for metric, band in zip(names, _bands(values, sources, bootstrap, decibels=decibels), strict=True):
+        ranges = [_possible(data, name) for name in names]
+        for metric, band in zip(names, _bands(values, sources, bootstrap, ranges, decibels=decibels), strict=True):
             alone = metric in data.facts and data.facts[metric].kind == "no-reference"
-            counts = _counts(values[metric], sources, observed, alone=alone)
+            lost = data.lost[metric][rows, :width]
+            counts = _counts(values[metric], sources, observed & ~lost, alone=alone)
             yield {
                 **{"editor": editor, "metric": metric, "group": group.name, "round": np.arange(width)},
                 **{"mean": band.estimate, "low": band.low, "high": band.high},
                 **dict(zip(("n_cases", "n_sources", "n_missing"), counts, strict=True)),
+                "n_lost": lost.sum(axis=0),
                 "averaging": "mean squared error" if decibels[metric] else "arithmetic",
             }
 
 
 def _bands(
-    values: Mapping[str, Floats], sources: Ints, bootstrap: Bootstrap, *, decibels: Mapping[str, bool]
+    values: Mapping[str, Floats],
+    sources: Ints,
+    bootstrap: Bootstrap,
+    ranges: Sequence[tuple[float, float]],
+    *,
+    decibels: Mapping[str, bool],
 ) -> Iterator[Interval]:
     """Mean and interval per round for each metric; all metrics share one resampling, which is most of the time."""
     powers = [10 ** (-matrix / 10) if decibels[name] else matrix for name, matrix in values.items()]
-    whole = bootstrap.ratio(*by_source(np.hstack(powers), sources))
+    low, high = (np.repeat(ends, powers[0].shape[1]) for ends in zip(*ranges, strict=True))
+    whole = bootstrap.ratio(*by_source(np.hstack(powers), sources), bounds=(low, high))
     parts = [np.split(end, len(values)) for end in whole]
     for (name, matrix), *ends in zip(values.items(), *parts, strict=True):
         band = _in_decibels(Interval(*ends)) if decibels[name] else Interval(*ends)
@@ -63,10 +75,20 @@ def _bands(
         yield band
 
 
+def _possible(data: Trajectories, metric: str) -> tuple[float, float]:
+    """What a mean cannot leave; for decibels, the power they stand for."""
+    facts = data.facts.get(metric)
+    if facts is not None and facts.unit == "dB":
+        return 0.0, inf
+    return (-inf, inf) if facts is None else facts.range
+
+
 def _in_decibels(power: Interval) -> Interval:
     """The interval is made before the logarithm, which turns it over."""
     with np.errstate(divide="ignore"):
-        estimate, low, high = (-10 * np.log10(end) + 0.0 for end in (power.estimate, power.high, power.low))
+        estimate, low, high = (
+            -10 * np.log10(end) + 0.0 for end in (power.estimate, power.high, np.maximum(power.low, 0))
+        )
     return Interval(estimate, low, high)
 
 

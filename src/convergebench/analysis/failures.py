@@ -4,8 +4,8 @@ A chain and a failure mode are one matter. What a rule or a judge last said of i
 said. People come before judges and judges before rules. Several people decide by majority, and where as many say yes as
 no it is undecided. What nobody could tell (or people cannot agree on) is counted, and is no part of the share.
 
-Shares have Wilson intervals, which take chains as independent; runs of one picture are not quite, so with few pictures
-the truth is wider.
+Runs of one picture are not independent, so the interval of a share takes source images as units: chains that agree
+within each image count as one, chains that do not count for more. Fewer than five images have no interval.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from itertools import groupby
 from statistics import median, median_low
 from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.schemas import B, F, N, T, clean
 
 VOICES = ("person", "judge", "rule")
@@ -144,8 +146,7 @@ def failures_table(
     """The frame `failures`: every editor, variant (and `all` of them) and mode looked for, columns as in `FAILURES`.
 
     `short`: (editor, case) of chains that ended before their time. What was not seen in these might have come later,
-    so they are undecided: an editor that refuses must not look the healthier for it. Chains of one image are alike, so
-    the interval counts images, not chains; of one image there is none.
+    so they are undecided: an editor that refuses must not look the healthier for it.
     """
     cells: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts(labels):
@@ -156,8 +157,7 @@ def failures_table(
         told = [one for one in found if one.present or (one.present is False and (one.editor, one.case) not in short)]
         seen = [one for one in told if one.present]
         decided = len(told)
-        images = len({one.rows[0]["source_image"] for one in told})
-        low, high = wilson(len(seen) / decided * images, images, confidence) if images > 1 else (None, None)
+        low, high = _ends(told, Bootstrap(confidence=confidence))
         rows.append(
             {
                 **{"editor": editor, "pair": pair, "mode": mode, "level": found[0].level, "title": _title(mode, facts)},
@@ -170,7 +170,19 @@ def failures_table(
     return clean(pl.DataFrame(rows, schema=FAILURES))
 
 
-def wilson(seen: float, of: int, confidence: float = 0.95) -> tuple[float | None, float | None]:
+def _ends(told: Sequence[Verdict], bootstrap: Bootstrap) -> tuple[float, float]:
+    """The interval of the share in which it is seen, source images as units; not a number where there is none."""
+    images = sorted({one.rows[0]["source_image"] for one in told})
+    counts = np.zeros((len(images), 2))
+    for one in told:
+        counts[images.index(one.rows[0]["source_image"])] += (bool(one.present), 1)
+    if not images:
+        return float("nan"), float("nan")
+    band = bootstrap.share(counts[:, :1], counts[:, 1:])
+    return float(band.low[0]), float(band.high[0])
+
+
+def wilson(seen: float, of: float, confidence: float = 0.95) -> tuple[float | None, float | None]:
     """Ends of the score interval of a share (Wilson 1927); none of nothing has none."""
     if not of:
         return None, None

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
+import polars as pl
 
 from convergebench.analysis import headline as words
-from convergebench.analysis.adherence import adherence_table
+from convergebench.analysis.adherence import adherence_table, rounds_adhered
 from convergebench.analysis.area import areas, auc_table
 from convergebench.analysis.bootstrap import Bootstrap
-from convergebench.analysis.compare import Beside, Contest, contest, pairwise, ranking
+from convergebench.analysis.compare import Beside, bout_of, features_of, pairwise, ranking, ranks
+from convergebench.analysis.contest import Contest, make_contest
 from convergebench.analysis.curves import curves
 from convergebench.analysis.floors import floor_table
 from convergebench.analysis.halflife import Level, case_table, find_levels, half_life_table, survival_table, usable
+from convergebench.analysis.places import place_table
 from convergebench.analysis.result import ANALYSIS_VERSION, Analysis, AnalysisInput, AnalysisSettings
 from convergebench.analysis.retention import has_retention
 from convergebench.analysis.score import make_score
 from convergebench.analysis.settling import contraction_table, verdict_table
 from convergebench.analysis.shapes import shape_table
+from convergebench.analysis.standing import standings
 from convergebench.analysis.tallies import diagnostics_table, outcomes_table
 from convergebench.analysis.trajectories import Trajectories, trajectories, typed
 from convergebench.analysis.worst import worst_table
@@ -38,26 +41,32 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
     levels = find_levels(data, settings)
     headline = _headline_level(levels, settings)
     in_use = usable(data, headline)
-    score = make_score(found, settings)
-    held = contest(data, score)
+    adhered = rounds_adhered(data, given.measurements, settings, uninstructed=given.uninstructed)
+    score = make_score(found, settings, adhered=adhered.measured)
+    held = make_contest(data, score, adhered)
+    standing = standings(data, given, settings, held.known)
+    common = held.bout([one.editor for one in standing if one.ranked])
+    places = place_table(features_of(held, common), score, settings)
     settled = contraction_table(data, settings, deterministic=given.deterministic)
-    beside = Beside(headline, in_use, settled["verdict"], given.simulated)
-    ranked = ranking(data, held, beside, bootstrap=bootstrap)
+    beside = Beside(headline, in_use, settled["verdict"], places, given.simulated)
+    ranked = ranking(held, standing, common, beside, settings)
+    order = ranked.filter(pl.col("rank").is_not_null())["editor"].to_list()
     result = Analysis(
         settings=settings,
         version=ANALYSIS_VERSION,
         headline=(),
         formula=score.formula,
         ranking=ranked,
-        pairwise=pairwise(held, ranked, settings),
+        pairwise=pairwise(held, order, settings),
+        places=places,
         curves=curves(data, bootstrap),
         auc=auc_table(data, found, bootstrap),
-        half_life=half_life_table(data, levels, in_use=in_use, confidence=settings.confidence),
+        half_life=half_life_table(data, levels, in_use=in_use, ranked=order, confidence=settings.confidence),
         half_life_cases=case_table(data, levels),
         survival=survival_table(data, levels, in_use=in_use, confidence=settings.confidence),
         shapes=shape_table(data, settings.distance),
         contraction=settled,
-        verdicts=verdict_table(settled, data.editors),
+        verdicts=verdict_table(settled, data.editors, bootstrap),
         adherence=adherence_table(data, given.measurements, bootstrap),
         diagnostics=diagnostics_table(typed(given.measurements, "measurements"), given.facts),
         worst=worst_table(data, found, metric=settings.headline, level=headline, verdicts=settled["verdict"]),
@@ -67,34 +76,50 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
     return replace(result, headline=_sentences(data, held, headline, result, given))
 
 
+def rank_only(given: AnalysisInput, settings: AnalysisSettings) -> pl.DataFrame:
+    """The order alone, without intervals: editor, rank, score, n_cases. For asking what the order depends on."""
+    data = trajectories(given)
+    adhered = rounds_adhered(data, given.measurements, settings, uninstructed=given.uninstructed)
+    held = make_contest(data, make_score(areas(data), settings, adhered=adhered.measured), adhered)
+    standing = standings(data, given, settings, held.known)
+    common = held.bout([one.editor for one in standing if one.ranked])
+    rows = []
+    for one in standing:
+        bout = bout_of(held, one, common)
+        totals = held.features(bout, one.editor).sum(axis=0) if bout.horizon.size else None
+        score = None if totals is None or not held.score.metrics else float(held.score.value(totals))
+        rows.append({"editor": one.editor, "score": score, "n_cases": int(bout.horizon.size)})
+    schema = {"editor": pl.String, "score": pl.Float64, "n_cases": pl.Int64}
+    ranked = pl.col("editor").is_in([one.editor for one in standing if one.ranked])
+    frame = pl.DataFrame(rows, schema=schema).with_columns(ranks(ranked, {"score": "rank"}))
+    return frame.sort("rank", nulls_last=True, maintain_order=True)
+
+
 def _sentences(
     data: Trajectories, held: Contest, level: Level | None, result: Analysis, given: AnalysisInput
 ) -> tuple[str, ...]:
-    """The headline: the half-life first, or why there is none."""
-    settings = result.settings
+    """The headline: the tested contrast first, then what a reader must know before believing it."""
+    settings, unit = result.settings, given.unit
     if not data.values or not data.horizon:
         return (words.NOTHING,)
-    found = words.standings(data, held, level, settings.confidence) if level else []
-    sentences: list[str | None] = []
-    if level and found:
-        rows = held.common if held.ranked else np.ones(data.chains.height, dtype=np.bool_)
-        sentences.append(words.half_life_sentence(found, settings.confidence, given.unit))
-        mine = rows & data.of(found[0].editor)
-        better = data.facts[level.metric].better
-        sources = int(np.unique(data.source[mine]).size)
-        sentences.append(words.meaning(level, better, cases=int(mine.sum()), sources=sources))
-    else:
-        sentences.append(f"{settings.headline} was not measured, so there is no half-life to report.")
-    order = [one.editor for one in found]
-    sentences += [
-        words.score_sentence(result.ranking, result.pairwise, settings.confidence),
+    order = result.ranking["editor"].to_list()
+    ranked = result.ranking.filter(pl.col("rank").is_not_null())["editor"].to_list()
+    life = None
+    if level and result.ranking["half_life"].count():
+        life = words.half_life_sentence(result.ranking, level, data.facts[level.metric].better, settings, unit)
+    sentences = [
+        *words.contrast_sentences(result.ranking, result.pairwise, settings),
         # what the score does not cover comes right behind it: a page may print the first few sentences only
-        words.unmeasured_sentence(result.ranking, score=held.score.metrics),
-        words.shortened_sentence(data, held),
-        words.left_out_sentence(data.chains),
+        words.never_sentence(result.adherence, [one for one in order if one not in given.uninstructed], settings),
+        words.coverage_sentence(result.ranking, settings),
+        words.lost_sentence(result.ranking),
+        life or f"{settings.headline} was not measured, so there is no half-life to report.",
+        words.shorter_sentence(result.ranking, unit),
+        words.unmeasured_sentence(result.ranking, unit, score=held.score.metrics),
+        words.left_out_sentence(result.ranking),
         words.settling_sentence(result.verdicts, [*order[:1], *order[-1:]]),
-        words.hardest_sentence(result.auc, settings, given.unit),
-        words.simulated_sentence(data.editors, given.simulated),
+        words.hardest_sentence(result.auc, settings, unit),
+        words.simulated_sentence(data.editors, ranked, given.simulated),
         words.copying_sentence(data.editors, given.uninstructed),
     ]
     return tuple(sentence for sentence in sentences if sentence)
@@ -122,6 +147,10 @@ def _check_areas(settings: AnalysisSettings, facts: Mapping[str, MetricFacts]) -
 
 
 def _check(settings: AnalysisSettings) -> None:
+    if not 0 <= settings.coverage <= 1:
+        raise StudyError(f"coverage = {settings.coverage}: give a share between 0 and 1, such as 0.8")
+    if len(settings.adherence) != 2:
+        raise StudyError('adherence: give two metrics, e.g. ["happened", "undone"]')
     if not 0 < settings.confidence < 1:
         raise StudyError(f"confidence = {settings.confidence}: give a share between 0 and 1, such as 0.95")
     for name in ("draws", "chain_draws", "permutations"):

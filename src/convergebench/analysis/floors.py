@@ -14,7 +14,7 @@ import polars as pl
 
 from convergebench.analysis.area import area_until, last_value
 from convergebench.analysis.bootstrap import Bootstrap, by_source
-from convergebench.analysis.retention import retention
+from convergebench.analysis.retention import retained
 from convergebench.analysis.schemas import table
 from convergebench.analysis.trajectories import Floats, Ints, Trajectories
 
@@ -41,7 +41,7 @@ def _rows(
             ]
             for metric in metrics if paired else ():
                 rows, others = np.array(paired).T
-                kept = retention(data.values[metric], data.facts[metric])
+                kept = retained(data, metric)
                 yield {
                     **{"editor": editor, "floor": floor, "metric": metric},
                     **_excess(*_areas(kept[rows], kept[others]), data.source[rows], bootstrap),

@@ -1,23 +1,26 @@
 """How many round trips until a level is passed: per case, then over cases by Kaplan–Meier.
 
 The half-life of a case is the first round whose value is worse than the level (with `sustained`: the first after which
-it stays so). A case that never gets there is censored at the last round with a value. A refusal, a failure or a spent
-budget also only censors it; in the curve `usable` it is an event instead, in the round that could not be done,
-beside passing the headline level: whichever comes first. Chains that are open, or whose recording ended, are censored
-in both.
+it stays so). A lost picture is past every level. A case that never gets there is censored at the last round with a
+value. A refusal, a failure or a spent budget also only censors it; in the curve `usable` it is an event instead, in the
+round that could not be done, beside passing the headline level: whichever comes first. Chains that are open, or whose
+recording ended, are censored in both.
+
+Editors are held against each other over one horizon: the most rounds that each of them was followed for in at least
+half of its cases (`followed`). What happened later is cut off (`cut`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.area import last_value
+from convergebench.analysis.area import last_value, missing
 from convergebench.analysis.result import AnalysisSettings
-from convergebench.analysis.retention import levels, passed
+from convergebench.analysis.retention import levels, passed, whole_value
 from convergebench.analysis.schemas import stacked, table
 from convergebench.analysis.survival import Median, Survival, kaplan_meier, median, restricted_mean
 from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
@@ -73,11 +76,32 @@ def passing(values: Floats, threshold: float, facts: MetricFacts, *, sustained: 
 def find_levels(data: Trajectories, settings: AnalysisSettings) -> list[Level]:
     """Every level of every measured metric."""
     return [
-        Level(metric, name, threshold, passing(data.values[metric], threshold, facts, sustained=settings.sustained))
+        Level(
+            metric, name, threshold, passing(_beyond_any(data, metric), threshold, facts, sustained=settings.sustained)
+        )
         for metric in data.measured
         if (facts := data.facts.get(metric)) is not None
         for name, threshold in levels(facts, settings).items()
     ]
+
+
+def cut(cases: Passing, horizon: int) -> Passing:
+    """The cases as if they had been followed up to this round only."""
+    later = cases.rounds > horizon
+    return Passing(np.where(later, horizon, cases.rounds), np.where(later, np.nan, cases.exact), cases.passed & ~later)
+
+
+def followed(cases: Passing, reached: Ints) -> int:
+    """The last round at which half of the cases, or more, are known: passed before, or still seen."""
+    end = int(max(cases.rounds.max(initial=0), reached.max(initial=0)))
+    known = np.where(cases.passed, end, cases.rounds)
+    return int(np.sort(known)[known.size // 2]) if known.size else 0
+
+
+def _beyond_any(data: Trajectories, metric: str) -> Floats:
+    """The values with lost pictures infinitely bad, so that every level is passed."""
+    worst = -np.inf if data.facts[metric].better == "higher" else np.inf
+    return np.where(data.lost[metric], worst, whole_value(data, metric))
 
 
 def usable(data: Trajectories, headline: Level | None) -> Passing:
@@ -100,9 +124,39 @@ def half_life_text(middle: Median, followed: int) -> str:
     return f"> {followed}" if followed else "not measured"
 
 
-def half_life_table(data: Trajectories, found: list[Level], *, in_use: Passing, confidence: float) -> pl.DataFrame:
-    """The frame `half_life`: every level, and `usable`."""
-    return table("half_life", list(_half_lives(data, found, in_use, confidence)))
+def half_life_table(
+    data: Trajectories, found: list[Level], *, in_use: Passing, ranked: Sequence[str], confidence: float
+) -> pl.DataFrame:
+    """The frame `half_life`: every level up to the horizon that the ranked editors have in common, and `usable`."""
+    rows = []
+    for group in data.groups:
+        members = {editor: group.members & data.of(editor) for editor in data.editors}
+        shown = {editor: rows for editor, rows in members.items() if rows.any()}
+        for editor, own in shown.items():
+            for level in found:
+                ends = [followed_in(data, level.cases, shown[name]) for name in ranked if name in shown]
+                cases = cut(level.cases, min([*ends, data.horizon]))
+                rows.append(
+                    {
+                        **{"editor": editor, "metric": level.metric, "level": level.name, "group": group.name},
+                        **{"threshold": level.threshold, **_estimate(data, cases, own, confidence)},
+                        "n_missing": int(missing(data, level.metric)[own].sum()),
+                        "n_lost": int(data.lost[level.metric][own].sum()),
+                    }
+                )
+            rows.append(
+                {
+                    **{"editor": editor, "metric": "usable", "level": None, "threshold": None, "group": group.name},
+                    **{**_estimate(data, in_use, own, confidence), "n_lost": 0},
+                    "n_missing": int((in_use.rounds[own] == 0).sum()),
+                }
+            )
+    return table("half_life", rows)
+
+
+def followed_in(data: Trajectories, cases: Passing, rows: Mask) -> int:
+    """The same for some of the chains."""
+    return followed(Passing(cases.rounds[rows], cases.exact[rows], cases.passed[rows]), data.reached[rows])
 
 
 def case_table(data: Trajectories, found: list[Level]) -> pl.DataFrame:
@@ -139,23 +193,6 @@ def survival_table(data: Trajectories, found: list[Level], *, in_use: Passing, c
 def fit(data: Trajectories, cases: Passing, rows: Mask, *, confidence: float) -> Survival:
     """Kaplan–Meier of some of the cases, clustered by source."""
     return kaplan_meier(cases.rounds[rows], cases.passed[rows], clusters=data.source[rows], confidence=confidence)
-
-
-def _half_lives(
-    data: Trajectories, found: list[Level], in_use: Passing, confidence: float
-) -> Iterator[dict[str, object]]:
-    for editor, group, rows in _cells(data):
-        for level in found:
-            unseen = int((last_value(data.values[level.metric][rows]) == 0).sum())
-            yield {
-                **{"editor": editor, "metric": level.metric, "level": level.name, "threshold": level.threshold},
-                **{"group": group, **_estimate(data, level.cases, rows, confidence), "n_missing": unseen},
-            }
-        unseen = int((in_use.rounds[rows] == 0).sum())
-        yield {
-            **{"editor": editor, "metric": "usable", "level": None, "threshold": None},
-            **{"group": group, **_estimate(data, in_use, rows, confidence), "n_missing": unseen},
-        }
 
 
 def _estimate(data: Trajectories, cases: Passing, rows: Mask, confidence: float) -> dict[str, object]:

@@ -35,7 +35,7 @@ def swap_test(
     """Test score(one) = score(other); both are sources × features, scored on totals (… × features)."""
     sources = one.shape[0]
     exact = sources <= exact_up_to
-    swaps = _all_swaps(sources) if exact else _some_swaps(sources, permutations, seed)
+    swaps = all_swaps(sources) if exact else some_swaps(sources, permutations, seed)
     difference = other - one
     found = score(one.sum(axis=0)) - score(other.sum(axis=0))
     moved = swaps @ difference
@@ -59,12 +59,14 @@ def holm(values: list[float]) -> list[float]:
 
 
 @lru_cache(maxsize=16)
-def _all_swaps(sources: int) -> Floats:
+def all_swaps(sources: int) -> Floats:
+    """Every set of sources once, as rows of 0 and 1; the empty set is first."""
     numbers = np.arange(2**sources)[:, None]
     return np.asarray((numbers >> np.arange(sources)) & 1, dtype=np.float64)
 
 
 @lru_cache(maxsize=16)
-def _some_swaps(sources: int, permutations: int, seed: int) -> Floats:
+def some_swaps(sources: int, permutations: int, seed: int) -> Floats:
+    """Random sets of sources, as rows of 0 and 1."""
     generator = np.random.default_rng([seed, sources])
     return generator.integers(0, 2, size=(permutations, sources)).astype(np.float64)

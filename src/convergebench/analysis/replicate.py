@@ -64,7 +64,7 @@ class ReplicateAnalysis:
     onset_summary: pl.DataFrame
     """Per editor, variant and metric: Kaplan–Meier median of the onset with its interval; `text` is `7` or `> 20`."""
     failures: pl.DataFrame
-    """Per editor, variant and mode: chains examined, seen, undecided, share with its Wilson interval, median first
+    """Per editor, variant and mode: chains examined, seen, undecided, share with its interval, median first
     step, and who said so (`12 rule, 1 person`). The variant `all` pools every variant."""
     labels: pl.DataFrame
     """One row per label that counts: a person's over a judge's over a rule's."""

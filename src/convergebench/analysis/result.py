@@ -13,10 +13,11 @@ from typing import Literal
 
 import polars as pl
 
+from convergebench.analysis.schemas import table
 from convergebench.analysis.units import ROUND_TRIP, Unit
 from convergebench.metrics.base import MetricFacts
 
-ANALYSIS_VERSION = 1
+ANALYSIS_VERSION = 2
 """Raised whenever a definition changes; stored with every table."""
 
 POINTS = (1, 2, 3, 5, 10, 15, 20)
@@ -31,6 +32,10 @@ class AnalysisSettings:
     """Metrics whose mean AUC is Q, as far as they were measured."""
     semantic: str | None = "gist"
     """Metric whose AUC is S."""
+    adherence: tuple[str, str] = ("happened", "undone")
+    """Metrics that say whether an edit was done and whether it was undone; the score is conditioned on them."""
+    coverage: float = 0.8
+    """Least share of the cases and rounds asked for that an editor must deliver to get a rank."""
     headline: str = "ssim"
     """Metric of the half-life sentence."""
     level: str = "noticeable"
@@ -45,12 +50,14 @@ class AnalysisSettings:
     """Displacement that 8-bit rounding alone can make, for deterministic editors."""
     max_period: int = 6
     """Longest limit cycle looked for, in rounds."""
+    settling_rounds: int = 10
+    """Rounds below which it is too early to say that a chain settles, cycles, drifts or diverges."""
     draws: int = 2000
     seed: int = 0
     confidence: float = 0.95
-    interval: Literal["percentile", "bca"] = "percentile"
+    interval: Literal["corrected-t", "percentile", "bca"] = "corrected-t"
     chain_draws: int = 500
-    """Draws of the interval of q, per chain."""
+    """Without effect: the interval of q is no longer drawn. Kept so that older study files can be read."""
     permutations: int = 9999
     """Label swaps of the paired test when there are too many to enumerate."""
     exact_sources: int = 14
@@ -99,21 +106,31 @@ class Analysis:
     formula: str
     """The combined score's formula with its parts, as printed."""
     ranking: pl.DataFrame
-    """rank, editor, simulated, score, low, high, quality, semantic, half_life (text: `6` or `> 10`), half_life_median,
-    half_life_low, half_life_high, restricted_mean, verdict (the commonest), n_cases, n_sources, n_left_out, n_missing
-    (finished, but a metric of the score lacks a value), usable (text, like half_life, but over all of the
-    editor's cases), n_finished, and the two dimensions by themselves: quality_rank, quality_low, quality_high,
-    semantic_rank, semantic_low, semantic_high. On the cases that every ranked editor finished."""
+    """rank (null: a reference, or too little coverage), rank_low, rank_high (places in resamples), editor, simulated,
+    reference (why it is no rival; empty for a rival), score, low, high, values (image by image, where there are too
+    few for an interval), adherence (A), done, undone (of those done), coverage, usable_share (rounds delivered of those
+    asked for), closeness (the score without adherence), closeness_low, closeness_high, quality, semantic, half_life
+    (text: `6` or `> 10`), half_life_median, half_life_low, half_life_high, half_life_events, half_life_cases, followed
+    (rounds over which half-lives are compared), restricted_mean, verdict (the commonest), usable (text, like half_life,
+    but with refusals as events), n_cases, n_sources, n_left_out (chains), n_missing (rounds without a value, for
+    reasons of ours), n_lost (rounds whose picture cannot be measured for what was done to it), n_chains, n_finished,
+    n_refused, n_failed, and the two dimensions by themselves: quality_rank, quality_low, quality_high, semantic_rank,
+    semantic_low, semantic_high. Scores are on the cases that every ranked editor has, half-lives on all of its own."""
     pairwise: pl.DataFrame
-    """better, worse, difference, low, high, p, p_holm, significant, n_cases, n_sources, exact (combined score)."""
+    """better, worse, difference, low, high, p, p_holm, significant, n_cases, n_sources, exact, rounds (most compared),
+    spread (standard deviation between images), needed (images that would tell), smallest_p (that any outcome could
+    have): the combined score on the cases of the two."""
+    places: pl.DataFrame
+    """editor, place, share (of the resamples in which a ranked editor has this place)."""
     curves: pl.DataFrame
-    """editor, metric, group, round (0 included), mean, low, high, n_cases, n_sources, n_missing, averaging
+    """editor, metric, group, round (0 included), mean, low, high, n_cases, n_sources, n_missing, n_lost, averaging
     (`arithmetic`, or `mean squared error` for metrics in dB)."""
     auc: pl.DataFrame
-    """editor, metric, group, auc, low, high, n_cases, n_sources, n_missing, n_short (chains that ended early)."""
+    """editor, metric, group, auc, low, high, n_cases, n_sources, n_missing, n_lost (both rounds), n_short (chains that
+    ended early)."""
     half_life: pl.DataFrame
     """editor, metric, level (name), threshold, group, median (None: not reached), low, high, text, restricted_mean,
-    rounds (followed so far), n_cases, n_events, n_censored, n_sources, n_missing (cases without any value). The metric
+    rounds (followed so far), n_cases, n_events, n_censored, n_sources, n_missing, n_lost (both rounds). The metric
     `usable` has no level: rounds until past the headline level, refused, failed or stopped."""
     half_life_cases: pl.DataFrame
     """editor, case, metric, level, threshold, rounds (first round passed, or last seen), exact (interpolated),
@@ -126,10 +143,11 @@ class Analysis:
     verdict (the best shape's name, `undecided`, or `flat` without drift), n_rounds, n_cases, n_sources, n_missing."""
     contraction: pl.DataFrame
     """Per chain: editor, case, source, kind, pair, category, verdict (returns, settles, cycles, diverges, drifts,
-    unknown), q, q_low, q_high, period, floor, drift, first_displacement, last_displacement, efficiency, prior_bound,
-    posterior_bound, radius, rounds, floor_from (which floor it was), lag_growth (0 ball, ½ walk, 1 march)."""
+    too early, unknown), q, q_low, q_high, period, floor, drift, first_displacement, last_displacement, efficiency,
+    prior_bound, posterior_bound, radius, rounds, floor_from (which floor it was), lag_growth (0 ball, ½ walk, 1 march),
+    pace (displacement that does not shrink). The two bounds are estimates, with the upper end of q."""
     verdicts: pl.DataFrame
-    """editor, verdict, chains, share, median_q."""
+    """editor, verdict, chains, share, low, high, median_q, n_sources."""
     adherence: pl.DataFrame
     """editor, group, metric (happened, undone …), leg (forward, backward: whose steps it speaks of), mean, low, high,
     share (of readings above one half), n_cases, n_sources, n_missing (readings without a value), n_readings."""
@@ -142,3 +160,10 @@ class Analysis:
     floor's), low, high, n_cases, n_sources, n_missing."""
     outcomes: pl.DataFrame
     """editor, status, chains, steps, dollars, seconds."""
+    anchors: pl.DataFrame = field(default_factory=lambda: table("anchors", []))
+    """anchor (noise, grey, other: what chance returns), metric (or `closeness`), mean, low, high, area (of a chain that
+    returns it every round), n_sources, n_lost (pictures the metric cannot measure). Needs the run's anchors."""
+    sensitivity: pl.DataFrame = field(default_factory=lambda: table("sensitivity", []))
+    """factor, choice, chosen (the report's own), order (text, best first), same_order (None: partly tied, or no order),
+    same_leader, changes (pairs turned round), largest_swap (their largest difference in the report's score), tau,
+    n_cases, note (why there is no order, or who has none). Empty with fewer than two ranked editors."""

@@ -4,6 +4,11 @@ Retention is 1 for the untouched image. A similarity with a positive self-value 
 CLIP: the value). A dissimilarity with self-value 0 on a scale that ends, at least for everyday images, at 1 or below
 keeps 1 − value (LPIPS, DISTS, GMSD, RMSE). Where neither holds (PSNR: no finite self-value; ΔE: no end of scale)
 1 − value would be a number without meaning, so such metrics have levels but neither retention nor area.
+
+A picture that cannot be measured because of what the editor did to it (`Trajectories.lost`) has lost everything:
+retention 0, past every level. In the mean of a curve it stands at the value of retention 0, in decibels at 0 dB; a
+metric whose scale has no end keeps it out of the mean, and the count of such pictures stands beside it. So it is with
+a part of a picture: where the alignment `auto` compares what is left of a crop, the rest counts as lost.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from convergebench.analysis.result import AnalysisSettings
-from convergebench.analysis.trajectories import Floats, Mask
+from convergebench.analysis.trajectories import Floats, Mask, Trajectories
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
 
@@ -34,6 +39,41 @@ def retention(values: Floats, facts: MetricFacts) -> Floats:
     if facts.self_value is None or not has_retention(facts):
         raise StudyError(f"{facts.name} has no retention: it lacks a finite self-value on a bounded scale")
     return np.asarray(values / facts.self_value if facts.better == "higher" else 1.0 - values)
+
+
+def retained(data: Trajectories, metric: str) -> Floats:
+    """The share left of every chain at every round, 0 where the picture is lost; NaN where nothing is known."""
+    return np.where(data.lost[metric], 0.0, retention(whole_value(data, metric), data.facts[metric]))
+
+
+def whole_value(data: Trajectories, metric: str) -> Floats:
+    """The values as those of the whole picture: what an alignment found cropped away has nothing left of it.
+
+    Only a metric with a retention can be held to that; the others keep the value of the area in view.
+    """
+    values, facts = data.values[metric], data.facts.get(metric)
+    if facts is None or facts.self_value is None or not has_retention(facts):
+        return values
+    kept = retention(values, facts)
+    whole = np.where(kept > 0, kept * data.in_view[metric], kept)
+    counted = whole * facts.self_value if facts.better == "higher" else 1.0 - whole
+    return np.where(data.in_view[metric] < 1, counted, values)
+
+
+def worst_value(facts: MetricFacts | None) -> float | None:
+    """What a lost picture counts as in a mean: nothing left, or no decibels; None where the scale has no end."""
+    if facts is None:
+        return None
+    if has_retention(facts):
+        return 0.0 if facts.better == "higher" else 1.0
+    return 0.0 if facts.unit == "dB" else None
+
+
+def with_lost(data: Trajectories, metric: str) -> Floats:
+    """The values with lost pictures at their worst value, where the metric has one."""
+    worst = worst_value(data.facts.get(metric))
+    values = whole_value(data, metric)
+    return values if worst is None else np.where(data.lost[metric], worst, values)
 
 
 def levels(facts: MetricFacts | None, settings: AnalysisSettings) -> dict[str, float]:

@@ -15,30 +15,45 @@ COUNTS: dict[str, type[pl.DataType]] = {"n_cases": N, "n_sources": N, "n_missing
 SERIES: dict[str, type[pl.DataType]] = {"editor": T, "metric": T, "group": T}
 
 INPUTS: dict[str, dict[str, type[pl.DataType]]] = {
-    "measurements": {**CHAIN, "replicate": N, "round": N, "step": N, "metric": T, "value": F, "status": T, "role": T},
+    "measurements": {
+        **CHAIN,
+        "replicate": N,
+        "round": N,
+        "step": N,
+        "metric": T,
+        "value": F,
+        "status": T,
+        "role": T,
+        "in_view": F,
+    },
     "chains": {
         **CHAIN,
         **{"replicate": N, "status": T, "detail": T, "rounds": N, "planned": N, "steps": N, "dollars": F, "seconds": F},
     },
 }
 
-MAY_LACK = frozenset({"role"})
+MAY_LACK = frozenset({"role", "in_view"})
 """Input columns that a table may come without; they are then empty."""
 
 OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "ranking": {
-        **{"rank": N, "editor": T, "simulated": B, "score": F, **INTERVAL, "quality": F, "semantic": F, "half_life": T},
-        **{"half_life_median": N, "half_life_low": N, "half_life_high": N, "restricted_mean": F, "verdict": T},
-        **{"n_cases": N, "n_sources": N, "n_left_out": N, "n_missing": N, "usable": T, "n_finished": N},
+        **{"rank": N, "rank_low": N, "rank_high": N, "editor": T, "simulated": B, "reference": T},
+        **{"score": F, **INTERVAL, "values": T},
+        **{"adherence": F, "done": F, "undone": F, "coverage": F, "usable_share": F},
+        **{"closeness": F, "closeness_low": F, "closeness_high": F, "quality": F, "semantic": F, "half_life": T},
+        **{"half_life_median": N, "half_life_low": N, "half_life_high": N, "half_life_events": N, "half_life_cases": N},
+        **{"followed": N, "restricted_mean": F, "verdict": T, "usable": T, "n_cases": N, "n_sources": N},
+        **{"n_left_out": N, "n_missing": N, "n_lost": N, "n_chains": N, "n_finished": N, "n_refused": N, "n_failed": N},
         **{"quality_rank": N, "quality_low": F, "quality_high": F},
         **{"semantic_rank": N, "semantic_low": F, "semantic_high": F},
     },
     "pairwise": {
         **{"better": T, "worse": T, "difference": F, **INTERVAL, "p": F, "p_holm": F, "significant": B},
-        **{"n_cases": N, "n_sources": N, "exact": B},
+        **{"n_cases": N, "n_sources": N, "exact": B, "rounds": N, "spread": F, "needed": N, "smallest_p": F},
     },
-    "curves": {**SERIES, "round": N, "mean": F, **INTERVAL, **COUNTS, "averaging": T},
-    "auc": {**SERIES, "auc": F, **INTERVAL, **COUNTS, "n_short": N},
+    "places": {"editor": T, "place": N, "share": F},
+    "curves": {**SERIES, "round": N, "mean": F, **INTERVAL, **COUNTS, "n_lost": N, "averaging": T},
+    "auc": {**SERIES, "auc": F, **INTERVAL, **COUNTS, "n_lost": N, "n_short": N},
     "half_life": {
         **{
             "editor": T,
@@ -52,7 +67,7 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
             "text": T,
         },
         **{"restricted_mean": F, "rounds": N, "n_cases": N, "n_events": N, "n_censored": N, "n_sources": N},
-        **{"n_missing": N},
+        **{"n_missing": N, "n_lost": N},
     },
     "half_life_cases": {
         **{"editor": T, "case": T, "metric": T, "level": T, "threshold": F, "rounds": N, "exact": F, "passed": B}
@@ -69,9 +84,9 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
         **CHAIN,
         **{"verdict": T, "q": F, "q_low": F, "q_high": F, "period": N, "floor": F, "drift": F},
         **{"first_displacement": F, "last_displacement": F, "efficiency": F, "prior_bound": F, "posterior_bound": F},
-        **{"radius": F, "rounds": N, "floor_from": T, "lag_growth": F},
+        **{"radius": F, "rounds": N, "floor_from": T, "lag_growth": F, "pace": F},
     },
-    "verdicts": {"editor": T, "verdict": T, "chains": N, "share": F, "median_q": F},
+    "verdicts": {"editor": T, "verdict": T, "chains": N, "share": F, **INTERVAL, "median_q": F, "n_sources": N},
     "adherence": {
         **{"editor": T, "group": T, "metric": T, "leg": T, "mean": F, **INTERVAL, "share": F, **COUNTS},
         **{"n_readings": N},
@@ -83,6 +98,11 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
         **COUNTS,
     },
     "outcomes": {"editor": T, "status": T, "chains": N, "steps": N, "dollars": F, "seconds": F},
+    "anchors": {"anchor": T, "metric": T, "mean": F, **INTERVAL, "area": F, "n_sources": N, "n_lost": N},
+    "sensitivity": {
+        **{"factor": T, "choice": T, "chosen": B, "order": T, "same_order": B, "same_leader": B, "changes": N},
+        **{"largest_swap": F, "tau": F, "n_cases": N, "note": T},
+    },
 }
 
 

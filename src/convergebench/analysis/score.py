@@ -1,8 +1,9 @@
 """The combined convergence score C = 100 · √(Q · S), with its parts.
 
-Q is the mean over the quality metrics of their mean AUC, S the mean AUC of the semantic metric. A metric counts as
-present when any chain has a value of it. Without S the score is 100 · Q, without Q it is 100 · S, and the formula
-says so. An area below 0 (worse than unrelated) counts as 0 in the product: two negatives must not make a good score.
+Q is the mean over the quality metrics of their mean AUC, S the mean AUC of the semantic metric. In both, a round that
+was not delivered, not done or not undone counts 0 (`analysis.contest`): an edit that fails is a failure to converge. A
+metric counts as present when any chain has a value of it. Without S the score is 100 · Q, without Q it is 100 · S, and
+the formula says so. Being worse than unrelated counts as 0: two negatives must not make a good score.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class Score:
     semantic: str | None
     absent: tuple[str, ...] = ()
     """Metrics that were asked for and have no value anywhere."""
+    adhered: bool = False
+    """Whether it was read which edits were done and undone; otherwise every delivered round counts."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -38,12 +41,14 @@ class Score:
         quality = f"Q = {'mean AUC' if len(self.quality) > 1 else 'AUC'} of {_listed(self.quality)}"
         semantic = f"S = AUC of {self.semantic}"
         missing = f" ({_listed(self.absent)} not measured)" if self.absent else ""
+        share = "delivered, done and undone" if self.adhered else "delivered (adherence was not measured)"
+        times = f"; what was not {share} counts 0"
         if not self.semantic:
             reason = missing or " (no semantic metric was asked for)"
-            return f"C = 100·Q{reason}; {quality}"
+            return f"C = 100·Q{reason}; {quality}{times}"
         if not self.quality:
-            return f"C = 100·S{missing}; {semantic}"
-        return f"C = 100·√(Q·S){missing}; {quality}; {semantic}"
+            return f"C = 100·S{missing}; {semantic}{times}"
+        return f"C = 100·√(Q·S){missing}; {quality}; {semantic}{times}"
 
     def parts(self, totals: Floats) -> tuple[Floats, Floats]:
         """Q and S from feature totals (… × features); NaN for a part without a metric."""
@@ -60,7 +65,7 @@ class Score:
         return np.asarray(100 * (np.sqrt(quality * semantic) if self.quality else semantic))
 
 
-def make_score(areas: Mapping[str, Floats], settings: AnalysisSettings) -> Score:
+def make_score(areas: Mapping[str, Floats], settings: AnalysisSettings, *, adhered: bool = False) -> Score:
     """The score that the measured metrics allow."""
     present = {name for name, values in areas.items() if not np.isnan(values).all()}
     asked = (*settings.quality, *((settings.semantic,) if settings.semantic else ()))
@@ -68,6 +73,7 @@ def make_score(areas: Mapping[str, Floats], settings: AnalysisSettings) -> Score
         quality=tuple(name for name in settings.quality if name in present),
         semantic=settings.semantic if settings.semantic in present else None,
         absent=tuple(name for name in asked if name not in present),
+        adhered=adhered,
     )
 
 

@@ -3,7 +3,8 @@
 The floor is the displacement that means nothing. For a deterministic editor it is 8-bit rounding. For a random one it
 is the distance between replicates after round 1, the last at which they had the same input (rows `rmse-replicate`: each
 replicate against replicate 0), their median, if above rounding. `floor_from` says which floor it was, and says so when
-a random editor has no replicates; its noise ball is then still found by the growth over lags.
+a random editor has no replicates. Only the steps of a cycle are held against it; return and rest are held against
+rounding, and noise is a part of the fit of q.
 """
 
 from __future__ import annotations
@@ -14,47 +15,61 @@ from dataclasses import asdict
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.contraction import TRUE_DISTANCES, VERDICTS, Path, Reader
+from convergebench.analysis.bootstrap import Bootstrap, by_source
+from convergebench.analysis.contraction import TRUE_DISTANCES, VERDICTS, Reader
+from convergebench.analysis.lags import Path
 from convergebench.analysis.result import AnalysisSettings
-from convergebench.analysis.schemas import CHAIN, clean, table
-from convergebench.analysis.trajectories import Floats, Trajectories
+from convergebench.analysis.schemas import CHAIN, table
+from convergebench.analysis.trajectories import Floats, Mask, Trajectories
 
 Floor = tuple[float, str]
+
+LEAST_FLATTERING = ("diverges", "drifts", "cycles", "unknown", "too early", "settles", "returns")
+"""Who wins a tie: a bad word before no answer, and no answer before a good word."""
 
 
 def contraction_table(data: Trajectories, settings: AnalysisSettings, *, deterministic: frozenset[str]) -> pl.DataFrame:
     """The frame `contraction`, in the order of the chain table."""
-    reader = Reader(settings.chain_draws, settings.seed, settings.confidence, settings.distance in TRUE_DISTANCES)
+    reader = Reader(settings.confidence, settings.settling_rounds, bounds=settings.distance in TRUE_DISTANCES)
     floors = _floors(data, settings, deterministic)
+    none: Mask = np.zeros((data.chains.height, 1), dtype=np.bool_)
+    lost = [bool(row.any()) for row in data.lost.get(settings.distance, none)]
     rows = []
-    for chain, path, (floor, origin) in zip(
-        data.chains.select(*CHAIN).iter_rows(named=True), _paths(data, settings), floors, strict=True
+    for chain, path, (floor, origin), gone in zip(
+        data.chains.select(*CHAIN).iter_rows(named=True), _paths(data, settings), floors, lost, strict=True
     ):
-        seen = reader.read(path, floor, rounding=settings.floor)
+        seen = reader.read(path, floor, rounding=settings.floor, lost=gone)
         rows.append({**chain, **asdict(seen), "floor_from": origin})
     return table("contraction", rows)
 
 
-def verdict_table(contraction: pl.DataFrame, editors: tuple[str, ...]) -> pl.DataFrame:
-    """The frame `verdicts`: how many chains of each editor ended how."""
+def verdict_table(contraction: pl.DataFrame, editors: tuple[str, ...], bootstrap: Bootstrap) -> pl.DataFrame:
+    """The frame `verdicts`: how many chains of each editor ended how, with an interval over source images."""
     rows = []
     for editor in editors:
         mine = contraction.filter(pl.col("editor") == editor)
-        for verdict in VERDICTS:
+        if not mine.height:
+            continue
+        said = mine["verdict"].to_list()
+        hits = np.array([[float(one == verdict) for verdict in VERDICTS] for one in said])
+        sources = mine["source"].rank("dense").to_numpy().astype(np.int64)
+        band = bootstrap.share(*by_source(hits, sources))
+        for place, verdict in enumerate(VERDICTS):
             such = mine.filter(pl.col("verdict") == verdict)
             if such.height:
                 rows.append(
                     {
                         **{"editor": editor, "verdict": verdict, "chains": such.height},
-                        **{"share": such.height / mine.height, "median_q": such["q"].median()},
+                        **{"share": such.height / mine.height, "low": band.low[place], "high": band.high[place]},
+                        **{"median_q": such["q"].median(), "n_sources": mine["source"].n_unique()},
                     }
                 )
-    return clean(table("verdicts", rows))
+    return table("verdicts", rows)
 
 
 def commonest(verdicts: list[str]) -> str | None:
-    """The verdict most chains have; of equals, the first in the list of verdicts. None without chains."""
-    return max(VERDICTS, key=verdicts.count) if verdicts else None
+    """The verdict most chains have; of equals the least flattering. None without chains."""
+    return max(LEAST_FLATTERING, key=verdicts.count) if verdicts else None
 
 
 def _paths(data: Trajectories, settings: AnalysisSettings) -> Iterator[Path]:

@@ -1,5 +1,10 @@
 """The shape of drift: which of four simple laws the case-mean drift follows.
 
+The mean is over the same cases in every round. Were a case left out once it is gone, the mean would fall by that
+alone, and a straight line look saturated. So the fit ends before the first round in which a picture of the group is
+lost (it cannot be measured because of what the editor did), and with the last round that most of the cases have; cases
+that ended before it do not count at all. `n_rounds` and `n_cases` say what was left.
+
 linear a·n · root a·√n (a random walk) · saturating A(1 − e^(−kn)) · accelerating a(e^(kn) − 1). Fits are weighted by
 1/variance of the mean (clustered by source); the overall scale of those variances is fitted too, since the rounds of
 one chain are not independent and the variances only say which rounds are known better than others. Choice by AICc;
@@ -20,7 +25,7 @@ import polars as pl
 
 from convergebench.analysis.bootstrap import by_source
 from convergebench.analysis.schemas import table
-from convergebench.analysis.trajectories import Floats, Ints, Trajectories
+from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
 
 Law = Callable[[Floats, Floats], Floats]
 
@@ -33,6 +38,8 @@ SHAPES = (*STRAIGHT, *CURVED)
 UNDECIDED_WITHIN = 2.0
 PERFECT = 1e-4
 FEWEST_ROUNDS = 5
+MOST = 0.8
+"""Share of the measured cases that must have a round for it to be fitted."""
 
 
 class Fit(NamedTuple):
@@ -66,7 +73,7 @@ def choose_shape(rounds: Floats, drift: Floats, variance: Floats | None = None) 
     none = np.full(len(SHAPES), np.nan)
     if not rounds.size or not np.any(drift > 0):
         blank = tuple(Fit(name, np.nan, np.nan, np.nan) for name in SHAPES)
-        return Choice(blank, none, None, "flat" if rounds.size else "undecided")
+        return Choice(blank, none, None, "flat" if rounds.size >= FEWEST_ROUNDS else "undecided")
     weights = _weights(drift, variance)
     fits = tuple(_fit(name, rounds, drift, weights) for name in SHAPES)
     scores = np.array([fit.aicc for fit in fits])
@@ -87,20 +94,35 @@ def _rows(data: Trajectories, distance: str) -> Iterator[dict[str, object]]:
     for group in data.groups:
         for editor in data.editors:
             rows = group.members & data.of(editor)
-            mean, variance = _mean_and_variance(data.values[distance][rows, 1:], data.source[rows])
-            rounds = np.arange(1, mean.size + 1, dtype=np.float64)
-            known = ~np.isnan(mean)
-            if not known.any():
+            values = data.values[distance][rows, 1:]
+            if np.isnan(values).all():
                 continue
-            choice = choose_shape(rounds[known], mean[known], variance[known])
-            there = ~np.isnan(data.values[distance][rows, 1:]).all(axis=1)
+            cases, rounds = common_part(values, data.lost[distance][rows, 1:])
+            sources = data.source[rows][cases]
+            numbers = (rounds + 1).astype(np.float64)
+            choice = choose_shape(numbers, *_mean_and_variance(values[np.ix_(cases, rounds)], sources))
             for fit, weight in zip(choice.fits, choice.weights, strict=True):
                 yield {
                     **{"editor": editor, "group": group.name, "shape": fit.shape, "aicc": fit.aicc, "weight": weight},
                     **{"parameters": fit.parameters, "best": fit.shape == choice.best, "verdict": choice.verdict},
-                    **{"n_rounds": int(known.sum()), "n_cases": int(there.sum())},
-                    **{"n_sources": int(np.unique(data.source[rows][there]).size), "n_missing": int((~there).sum())},
+                    **{"n_rounds": rounds.size, "n_cases": cases.size, "n_sources": np.unique(sources).size},
+                    "n_missing": int(rows.sum()) - cases.size,
                 }
+
+
+def common_part(values: Floats, lost: Mask) -> tuple[Ints, Ints]:
+    """Which cases and which rounds (columns) to fit: cases × rounds without a gap, and before any loss."""
+    none: Ints = np.zeros(0, dtype=np.int64)
+    there = ~np.isnan(values)
+    measured = there.any(axis=0) & ~np.logical_or.accumulate(lost.any(axis=0))
+    present = there[:, measured].any(axis=1)
+    if not present.any():
+        return none, none
+    gapless = np.logical_and.accumulate(there[:, measured], axis=1)
+    enough = gapless.sum(axis=0) >= MOST * present.sum()
+    rounds = np.flatnonzero(measured)[enough]
+    cases = np.flatnonzero(gapless[:, enough][:, -1]) if rounds.size else none
+    return cases, rounds
 
 
 def _mean_and_variance(values: Floats, sources: Ints) -> tuple[Floats, Floats]:

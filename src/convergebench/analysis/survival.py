@@ -3,7 +3,7 @@
 The interval is the log–log one on the variance of log S. That variance is the infinitesimal jackknife summed within
 source images: with one case per source it *is* Greenwood's formula, with several it widens as correlated cases demand
 (scaled by K/(K−1) for K sources). Where S is 0 or 1 the log–log formula has no value, and neither has the interval;
-with one source and several cases there is none at all.
+with fewer than five sources there is none at all.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.analysis.trajectories import Floats, Ints, Mask
 
 
@@ -49,8 +50,10 @@ def kaplan_meier(times: Ints, events: Mask, *, clusters: Ints | None = None, con
     groups = np.arange(times.size) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     sources = int(groups.max(initial=-1)) + 1
     variance = _variance(died, risk, hazard, groups)
-    enough = sources >= 2
-    low, high = _log_log(survival, variance, confidence) if enough else (np.full(end + 1, np.nan),) * 2
+    enough = sources >= FEWEST_SOURCES
+    # several cases per source: the variance rests on the sources, and with few of them the normal reach is too short
+    reach = stdtrit(sources - 1, 0.5 + confidence / 2) if 1 < sources < times.size else ndtri(0.5 + confidence / 2)
+    low, high = _log_log(survival, variance, float(reach)) if enough else (np.full(end + 1, np.nan),) * 2
     censored = ((times[:, None] == rounds) & ~events[:, None]).sum(axis=0)
     low, high = low.copy(), high.copy()
     low[0], high[0] = (1.0, 1.0) if not died_sum[0] else (low[0], high[0])
@@ -89,8 +92,8 @@ def _variance(died: Mask, risk: Mask, hazard: Floats, groups: Ints) -> Floats:
     return np.asarray(scale * (influence**2).sum(axis=0))
 
 
-def _log_log(survival: Floats, variance: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _log_log(survival: Floats, variance: Floats, errors: float) -> tuple[Floats, Floats]:
     inside = (survival > 0) & (survival < 1)
     log = np.log(survival, out=np.full(survival.size, np.nan), where=inside)
-    reach = ndtri(0.5 + confidence / 2) * np.sqrt(variance) / log
+    reach = errors * np.sqrt(variance) / log
     return np.exp(log * np.exp(-reach)), np.exp(log * np.exp(reach))

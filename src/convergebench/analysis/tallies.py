@@ -12,15 +12,29 @@ from convergebench.metrics.base import MetricFacts
 
 
 def diagnostics_table(measurements: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> pl.DataFrame:
-    """The frame `diagnostics`: mean of every diagnostic metric per editor and step."""
+    """The frame `diagnostics`: mean of every diagnostic metric per editor and step, over the same cases at every step.
+
+    The line goes to the last step that at least half of the editor's chains reached, and holds the chains that reached
+    it: a wide picture whose chain ends must not make all others look narrower. `n_missing` counts the chains that were
+    there and are not in the mean.
+    """
     names = [name for name, fact in facts.items() if fact.kind == "diagnostic"]
     if not measurements.width:
         return pl.DataFrame(schema=OUTPUTS["diagnostics"])
     value = usable_value()
+    rows = measurements.filter(pl.col("metric").is_in(names)).with_columns(
+        pl.when(value.is_finite()).then(value).alias("value")
+    )
+    reached = rows.group_by("editor", "metric", "case").agg(pl.col("step").max().alias("reached"))
+    # of the last steps, latest first, the one in the middle is reached by half of the chains or more
+    compared = reached.group_by("editor", "metric").agg(
+        pl.col("reached").sort(descending=True).get((pl.len() - 1) // 2).alias("compared")
+    )
     frame = (
-        measurements.lazy()
-        .filter(pl.col("metric").is_in(names))
-        .with_columns(pl.when(value.is_finite()).then(value).alias("value"))
+        rows.join(reached, on=["editor", "metric", "case"])
+        .join(compared, on=["editor", "metric"])
+        .filter(pl.col("step") <= pl.col("compared"))
+        .with_columns(pl.when(pl.col("reached") >= pl.col("compared")).then("value").alias("value"))
         .group_by("editor", "metric", "step", maintain_order=True)
         .agg(
             pl.col("value").mean().alias("mean"),
@@ -28,7 +42,6 @@ def diagnostics_table(measurements: pl.DataFrame, facts: Mapping[str, MetricFact
             pl.col("value").null_count().alias("n_missing"),
         )
         .sort("editor", "metric", "step")
-        .collect()
     )
     return clean(_declared(frame, "diagnostics"))
 

@@ -2,8 +2,11 @@
 
 Inside, a missing value is NaN. An untouched image (round 0) has the metric's self-value or, where the metric needs no
 reference, its own score. A chain is *observed*
-at a round it has done in full; a round that was done but has no usable value is *missing* and counted; a round
-that was never done is censored, which is not the same.
+at a round it has done in full; a round that was never done is censored.
+
+A round that was done but has no value is one of two things. *Lost*: the metric can measure the source but not what the
+editor made of it (one even grey, a size that cannot be aligned, a file that cannot be read). That is the editor's doing
+and counts as the worst value, never as a gap. *Missing*: the metric was not run, or has nothing to say here.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import polars as pl
 from convergebench.analysis.result import AnalysisInput
 from convergebench.analysis.schemas import INPUTS, MAY_LACK
 from convergebench.errors import StudyError
+from convergebench.metrics.base import LOST as LOST
 from convergebench.metrics.base import MetricFacts
 
 Floats = npt.NDArray[np.float64]
@@ -52,6 +56,10 @@ class Trajectories:
     """Last whole round of any chain."""
     values: Mapping[str, Floats]
     """Per metric: chains × (horizon + 1), NaN where there is no value."""
+    in_view: Mapping[str, Floats]
+    """Per metric: the share of the source that the compared area shows; 1 where nothing was cropped away."""
+    lost: Mapping[str, Mask]
+    """Per metric: rounds that were done and cannot be measured because of what the editor did; NaN in `values`."""
     facts: Mapping[str, MetricFacts]
     groups: tuple[Group, ...]
 
@@ -93,6 +101,8 @@ def trajectories(given: AnalysisInput) -> Trajectories:
         reached=reached,
         horizon=horizon,
         values=_matrices(readings, (chains.height, horizon + 1), given.facts),
+        in_view=_in_view(readings, (chains.height, horizon + 1)),
+        lost=_lost(readings, (chains.height, horizon + 1)),
         facts=given.facts,
         groups=tuple(_groups(chains)),
     )
@@ -101,7 +111,7 @@ def trajectories(given: AnalysisInput) -> Trajectories:
 def _reached(chains: pl.DataFrame, readings: pl.DataFrame) -> Ints:
     """Last whole round per chain: as the chain table says, or later if a whole round was measured since."""
     reached = chains["rounds"].fill_null(0).to_numpy().astype(np.int64)
-    whole = readings.filter(pl.col("value").is_not_null())
+    whole = readings.filter(pl.col("value").is_not_null() | pl.col("lost"))
     np.maximum.at(reached, whole["chain"].to_numpy(), whole["round"].to_numpy())
     return reached
 
@@ -127,14 +137,16 @@ def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[s
         measurements.lazy()
         .filter(~pl.col("metric").is_in(of_steps))
         .with_columns(usable_value().alias("value"))
-        .select("editor", "case", "round", "metric", "value")
+        .select(
+            "editor", "case", "round", "metric", "value", "in_view", pl.col("status").is_in(list(LOST)).alias("lost")
+        )
         .join(numbered.lazy(), on=["editor", "case"], how="left")
         .collect()
     )
     strangers = rows["chain"].null_count()
     if strangers:
         raise StudyError(f"{strangers} measurements belong to no chain of the run; write the run's tables again")
-    return rows.select(pl.col("chain").cast(pl.Int64), "round", "metric", "value")
+    return rows.select(pl.col("chain").cast(pl.Int64), "round", "metric", "value", "lost", "in_view")
 
 
 def usable_value() -> pl.Expr:
@@ -163,6 +175,30 @@ def _matrices(readings: pl.DataFrame, shape: tuple[int, int], facts: Mapping[str
             matrix[:, 0] = start  # without a self-value the column holds what the source itself scored, if anything
         matrices[name] = matrix
     return matrices
+
+
+def _in_view(readings: pl.DataFrame, shape: tuple[int, int]) -> dict[str, Floats]:
+    shares: dict[str, Floats] = {}
+    for metric in readings["metric"].unique(maintain_order=True):
+        rows = readings.filter(
+            (pl.col("metric") == metric) & pl.col("in_view").is_not_null() & pl.col("round").is_between(1, shape[1] - 1)
+        )
+        share = np.ones(shape)
+        share[rows["chain"].to_numpy(), rows["round"].to_numpy()] = rows["in_view"].to_numpy()
+        shares[str(metric)] = share
+    return shares
+
+
+def _lost(readings: pl.DataFrame, shape: tuple[int, int]) -> dict[str, Mask]:
+    masks: dict[str, Mask] = {}
+    for metric in readings["metric"].unique(maintain_order=True):
+        rows = readings.filter(
+            (pl.col("metric") == metric) & pl.col("lost") & (pl.col("round").is_between(1, shape[1] - 1))
+        )
+        mask = np.zeros(shape, dtype=np.bool_)
+        mask[rows["chain"].to_numpy(), rows["round"].to_numpy()] = True
+        masks[str(metric)] = mask
+    return masks
 
 
 def _in_order_of(facts: Mapping[str, MetricFacts]) -> Callable[[str], tuple[int, str]]:

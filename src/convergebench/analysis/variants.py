@@ -115,7 +115,7 @@ def success_table(
             sums = part.group_by("source", maintain_order=True).agg(
                 pl.col("done").sum().alias("sum"), pl.col("done").count().cast(pl.Float64).alias("count")
             )
-            band = bootstrap.ratio(sums.select("sum").to_numpy(), sums.select("count").to_numpy())
+            band = bootstrap.share(sums.select("sum").to_numpy(), sums.select("count").to_numpy())
             known = {"editor": editor, "pair": label, "operation": operation, "steps": part.height}
             counts = {"done": int(part["done"].sum() or 0), "n_missing": part["done"].null_count()}
             ends = {"share": float(band.estimate[0]), "low": float(band.low[0]), "high": float(band.high[0])}

@@ -7,6 +7,7 @@ import polars as pl
 
 from convergebench.analysis.area import last_value
 from convergebench.analysis.halflife import Level
+from convergebench.analysis.retention import with_lost
 from convergebench.analysis.schemas import CHAIN, OUTPUTS, clean
 from convergebench.analysis.trajectories import Floats, Trajectories
 
@@ -16,8 +17,7 @@ def worst_table(
 ) -> pl.DataFrame:
     """The frame `worst`: all chains, the worst first, those without a value last."""
     blank: Floats = np.full(data.chains.height, np.nan)
-    values = data.values.get(metric)
-    last = blank if values is None else _last(values)
+    last = _last(with_lost(data, metric)) if metric in data.values else blank
     better = data.facts[metric].better if metric in data.facts else "higher"
     frame = data.chains.select(*CHAIN).with_columns(
         pl.Series("auc", areas.get(metric, blank)),

@@ -35,7 +35,7 @@ def measure(
         typer.Option("--metric", "-m", help="Metric or set; repeat [default: those of the run's study]"),
     ] = None,
     align: Annotated[
-        str | None, typer.Option(help="strict, fit or crop-aware [default: as the run's study says, else strict]")
+        str | None, typer.Option(help="auto, strict, fit or crop-aware [default: as the run's study says, else auto]")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
     device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
@@ -60,21 +60,18 @@ def measure(
     ] = None,
 ) -> None:
     """Measure what a run lacks, long after it was made; or score loose image files."""
-    from typing import get_args
-
+    from convergebench.cli.aligning import checked
     from convergebench.errors import StudyError
-    from convergebench.images.align import AlignMode
-    from convergebench.registry import suggest
+    from convergebench.images.align import DEFAULT
     from convergebench.store.run import is_run
 
-    if align is not None and align not in get_args(AlignMode):
-        raise StudyError(f"unknown alignment '{align}'{suggest(align, get_args(AlignMode))}")
+    align = checked(align)
     how = How(workers, device, precision, roles, max_cost)
     runs = [path for path in paths if is_run(path)]
     if not runs:
         from convergebench.cli.scoring import score_files
 
-        score_files(paths, metric or [], align or "strict", reference, instruction, out, how)
+        score_files(paths, metric or [], align or DEFAULT, reference, instruction, out, how)
         return
     if len(paths) > 1:
         raise StudyError(f"{runs[0]} is a run; measure one run at a time, and loose files apart from it")
@@ -84,6 +81,7 @@ def measure(
 
 
 def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: How) -> None:
+    from convergebench.cli.aligning import tell_sizes
     from convergebench.cli.display import say
     from convergebench.cli.reporting import write_measurements
     from convergebench.errors import StudyError
@@ -98,8 +96,7 @@ def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: Ho
     say(f"{added:,} values added; {path} (next: cbench report {run})")
     if missing:
         say("no value for " + ", ".join(f"{count:,} ({reason})" for reason, count in missing.items()))
-    if "size" in missing and mode == "strict":
-        say("sizes differ; to measure those too, choose how they are made equal: --align fit or --align crop-aware")
+    tell_sizes(run, mode)
     if stopped is not None:
         say(f"stopped: {stopped}; nothing is lost, the same command goes on")
         raise typer.Exit(3)
@@ -147,6 +144,7 @@ def fill(
 ) -> tuple[int, str | None]:
     """Everything that is missing: first what pixels tell, then what must be asked. Rows added, and why it stopped."""
     from convergebench.cli.display import say, watch
+    from convergebench.engine.anchors import measure_anchors
     from convergebench.engine.measure import measure as work_out
     from convergebench.engine.measure import sorted_out
     from convergebench.engine.progress import Progress
@@ -157,6 +155,7 @@ def fill(
         progress = Progress()
         with watch("measuring", progress, unit="values"):
             added = work_out(run, pixels, align_mode=align_mode, workers=workers, progress=progress, place=place)
+            measure_anchors(run, pixels, workers=workers, place=place, progress=progress)
     if not questions:
         return added, None
     from convergebench.cli.interrupt import run_asker
@@ -199,7 +198,7 @@ def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> 
     from convergebench.metrics import expand
 
     asked = expand(metric) if metric else []
-    changed = align is not None and align != manifest.spec.get("measure", {}).get("align", "strict")
+    changed = align not in (None, manifest.align)
     return list(dict.fromkeys([*asked, *(manifest.metrics if changed or not asked else [])]))
 
 
@@ -222,7 +221,7 @@ def spec_with(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]
     spec = dict(manifest.spec)
     typed = {"align": align, "precision": how.precision}
     spec["measure"] = {
-        "align": "strict",
+        "align": manifest.align,
         **spec.get("measure", {}),
         **{key: word for key, word in typed.items() if word},
     }

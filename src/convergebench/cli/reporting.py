@@ -7,53 +7,66 @@ from typing import Annotated
 
 import typer
 
+Align = Annotated[
+    str | None,
+    typer.Option("--align", help="Under this alignment, if the run was measured under it [default: the run's own]"),
+]
+
 
 def report(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
+    align: Align = None,
 ) -> None:
     """Analyse a run and write its report, plots and tables."""
-    write_and_print(run)
+    write_and_print(run, align)
 
 
 def show(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    align: Align = None,
 ) -> None:
     """Print a run's ranking; works while the run is still going."""
     import json
 
     from rich.console import Console
 
+    from convergebench.cli.aligning import checked, tell_sizes
     from convergebench.cli.display import say
     from convergebench.report.assemble import assemble
+    from convergebench.report.made import alignment
     from convergebench.report.terminal import print_ranking, ranking_json
 
-    given = assemble(run)
+    given = assemble(run, checked(align))
     if as_json:
         say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
     else:
         print_ranking(given, Console())
+    tell_sizes(run, str(alignment(given.manifest)))
 
 
-def write_and_print(run: Path) -> None:
+def write_and_print(run: Path, align: str | None = None) -> None:
     """Tables, plots and pages of a run, then its ranking and where to look."""
     from rich.console import Console
 
+    from convergebench.cli.aligning import checked, tell_sizes
     from convergebench.cli.display import say
     from convergebench.report.assemble import assemble
     from convergebench.report.html import write_report
     from convergebench.report.latex import write_latex
+    from convergebench.report.made import alignment
     from convergebench.report.plots import write_plots
     from convergebench.report.tables import write_tables
     from convergebench.report.terminal import print_ranking
 
-    given = assemble(run)
+    given = assemble(run, checked(align))
     write_tables(given, run / "tables")
     write_latex(given, run / "tables")
     write_plots(given, run / "report" / "plots")
     page = write_report(given, run / "report")
     print_ranking(given, Console())
     say(f"\nreport  {page}\ntables  {run / 'tables'}\nnext    open the report, or: cbench show {run} --json")
+    tell_sizes(run, str(alignment(given.manifest)))
 
 
 def write_measurements(run: Path, metrics: list[str]) -> tuple[Path, dict[str, int]]:

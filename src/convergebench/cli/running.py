@@ -34,6 +34,13 @@ def run(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,
     metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            help="How sizes are made comparable: auto, strict, fit or crop-aware [default: as the study says, else as "
+            "the run was begun, else auto]"
+        ),
+    ] = None,
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Dollars: stop before the call that would exceed it.")
     ] = None,
@@ -44,12 +51,16 @@ def run(
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
+    from convergebench.cli.aligning import checked, of_run
     from convergebench.cli.display import say
     from convergebench.engine.session import prepare
     from convergebench.studies.spec import read_spec
 
-    spec = _with_flags(read_spec(study), editor=editor, suite=suite, rounds=rounds, limit=limit, metric=metric)
     root = run or Path("runs") / study.stem
+    written = read_spec(study)
+    mode = of_run(written, checked(align), root)
+    flags = {"editor": editor, "suite": suite, "rounds": rounds, "limit": limit, "metric": metric}
+    spec = _with_flags(written, align=mode, **flags)  # type: ignore[arg-type]
     prepared = prepare(spec)
     audited = _audited(prepared) if prepared.study == "audit" else ""
     if dry_run:
@@ -116,6 +127,7 @@ def _with_flags(
     rounds: int | None,
     limit: int | None,
     metric: list[str] | None,
+    align: str | None = None,
 ) -> StudySpec:
     """The study with the flags that were given in place of its own words."""
     from convergebench.editors.find import canonical
@@ -139,6 +151,8 @@ def _with_flags(
         content[spec.study][word] = rounds
     if metric:
         content["measure"]["metrics"] = metric
+    if align:
+        content["measure"]["align"] = align
     return parse_spec(content, where="flags")
 
 
@@ -154,16 +168,21 @@ def _execute(
     device: str,
     report: bool,
 ) -> None:
-    from convergebench.cli.display import say, watch
+    from convergebench.cli.aligning import tell_sizes
+    from convergebench.cli.display import say, say_beside, watch
     from convergebench.cli.interrupt import run_engine
     from convergebench.cli.measuring import fill
     from convergebench.engine.progress import Progress
     from convergebench.engine.session import begin, compare_replicates
     from convergebench.roles import roles_of
+    from convergebench.store.asked import kept
     from convergebench.store.run import Run
 
     with Run.create(root) as opened:
         manifest = begin(opened, prepared)
+        more = kept(prepared.spec, manifest.spec)
+        if more:
+            say_beside(f"note: {root} keeps what it was asked for before: {', '.join(more)}; nothing is taken away")
         progress = Progress()
         with watch("editing", progress, unit="steps"):
             summary = run_engine(opened, prepared, progress, max_cost=max_cost, reuse=reuse)
@@ -184,7 +203,6 @@ def _execute(
             max_cost=max_cost,
         )
         if spec.examine.detectors:
-            from convergebench.cli.display import say_beside
             from convergebench.cli.examining import look_for, slips
 
             slipped = slips(look_for(opened, list(spec.examine.detectors), workers=workers))
@@ -194,6 +212,8 @@ def _execute(
         from convergebench.cli.reporting import write_and_print
 
         write_and_print(root)
+    else:
+        tell_sizes(root, spec.measure.align)
     stopped = summary.stopped or halted
     if report and spec.study == "audit":
         from convergebench.cli.auditing import make_audit
@@ -260,6 +280,29 @@ def _print_forecast(root: Path, prepared: Prepared) -> None:
     hours = hours_in_all(rows, prepared.editors)
     say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
         "(editors run side by side; retries come on top)")  # fmt: skip
+    for line in _power(root, prepared):
+        say(line)
+
+
+def _power(root: Path, prepared: Prepared) -> list[str]:
+    """What the images can tell about the editors: planned, and by the spread that the run has seen."""
+    from convergebench.analysis.power import plan_lines, seen_lines
+    from convergebench.report.assemble import analysis_settings, assemble
+    from convergebench.store.run import is_complete
+
+    settings = analysis_settings(prepared.spec)
+    abilities = [editor.capabilities for editor in prepared.editors.values()]
+    rivals = [one for one in abilities if one.instructed and not one.simulated] or [
+        one for one in abilities if one.instructed
+    ]
+    lines = plan_lines(
+        len(prepared.sources),
+        len(rivals or abilities),
+        confidence=settings.confidence,
+        exact_up_to=settings.exact_sources,
+        permutations=settings.permutations,
+    )
+    return [*lines, *(seen_lines(assemble(root).analysis.pairwise) if is_complete(root) else [])]
 
 
 def _forecast_line(row: EditorForecast, width: int) -> str:

@@ -120,7 +120,7 @@ class RunSource:
         written = (root / "manifest.json").read_bytes()
         self.manifest: Manifest = read_manifest(root / "manifest.json")
         self.manifest_sha256 = hashlib.sha256(written).hexdigest()
-        self.align = str(self.manifest.spec.get("measure", {}).get("align", "strict"))
+        self.align = self.manifest.align
         self._connection = connect(root / "run.sqlite", read_only=True)
         self._connection.execute("begin")
         self._tables = {name for (name,) in self._rows("select name from sqlite_master where type = 'table'")}

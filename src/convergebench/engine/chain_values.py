@@ -19,7 +19,7 @@ from convergebench.images.align import AlignMode, align
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
-from convergebench.metrics.base import Item, Metric, Reading
+from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
 from convergebench.metrics.operations import expected
 from convergebench.metrics.place import PROCESSOR, Place, move
 
@@ -102,8 +102,17 @@ class _Shelf:
         return self._pixels[identity]
 
 
+class _Ready(NamedTuple):
+    """An item as a metric gets it, and what was done to its sizes."""
+
+    item: Item
+    note: str = ""
+
+
 _shelf = _Shelf()
 _known: OrderedDict[tuple[object, ...], Reading] = OrderedDict()
+_fit: OrderedDict[tuple[object, ...], bool] = OrderedDict()
+"""Whether a metric can measure a source by itself."""
 
 
 @cache
@@ -127,7 +136,7 @@ class _Chain:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._readings: dict[tuple[object, ...], Reading] = {}
-        self._waiting: dict[str, list[tuple[tuple[object, ...], Item]]] = {}
+        self._waiting: dict[str, list[tuple[tuple[object, ...], _Ready]]] = {}
 
     def take(self, comparison: Comparison) -> None:
         """Measure what is new about this comparison, or put it into a batch."""
@@ -189,34 +198,69 @@ class _Chain:
         if reference is not None and comparison.role in TURNED:
             reference = expected(reference, comparison.operation)  # type: ignore[arg-type]
         words = (comparison.instruction, comparison.before, comparison.after)
-        raw = Item(subject, reference, via, comparison.operation, *words)  # type: ignore[arg-type]
-        aligned: Item | Reading | None = None
+        raw = _Ready(Item(subject, reference, via, comparison.operation, *words))  # type: ignore[arg-type]
+        aligned: _Ready | Reading | None = None
         for name in names:
             facts = _metric(name).facts
             key = self._key(comparison, name)
-            item: Item | Reading = raw
+            ready: _Ready | Reading = raw
             if facts.aligned and reference is not None:
-                item = aligned = aligned or _aligned(raw, self._task.align)
-            if isinstance(item, Reading):
-                self._remember(key, item)
+                ready = aligned = aligned or _aligned(raw, self._task.align)
+            if isinstance(ready, Reading):
+                self._remember(key, self._blamed(name, ready, raw))
             elif facts.batch > 1:
                 # a frame that waits must not hold the planes that other metrics worked out
-                alone = item._replace(subject=Frame(item.subject.pixels, item.subject.id))
+                bare = Frame(ready.item.subject.pixels, ready.item.subject.id)
+                alone = ready._replace(item=ready.item._replace(subject=bare))
                 self._waiting.setdefault(name, []).append((key, alone))
                 if len(self._waiting[name]) >= facts.batch:
                     self._flush(name)
             else:
-                self._remember(key, _readings(_metric(name), [item])[0])
+                (reading,) = _readings(_metric(name), [ready.item])
+                self._remember(key, self._blamed(name, reading, ready))
+
+    def _blamed(self, name: str, reading: Reading, ready: _Ready) -> Reading:
+        """The reading with what was done to the sizes; a gap that the source itself would have is not the editor's."""
+        if reading.status == "ok":
+            return reading if reading.detail else reading._replace(detail=ready.note)
+        if self._task.loose or reading.status not in LOST or self._source_is_fit(name, ready.item):
+            return reading
+        return Reading(None, SOURCE_UNFIT, f"{reading.status}: {reading.detail}")
+
+    def _source_is_fit(self, name: str, item: Item) -> bool:
+        """Whether the metric could measure the source against itself (or, if it needs no reference, by itself)."""
+        source = self._frame(self._task.source)
+        if source is None:
+            return True
+        key = (name, self._task.place, source.id, item.reference is None, item.operation, *item[4:])
+        if key not in _fit:
+            beside = source if item.reference is not None else None
+            (own,) = _readings(_metric(name), [item._replace(subject=source, reference=beside)])
+            _fit[key] = own.status not in LOST
+            while len(_fit) > KEPT_READINGS:
+                _fit.popitem(last=False)
+        return _fit[key]
 
     def _unreadable(self, comparison: Comparison, names: Sequence[str], why: str) -> None:
         """Said of this comparison only, and not remembered for others."""
+        status = SOURCE_UNFIT if self._source_is_damaged() else "unreadable"
         for name in names:
-            self._readings[self._key(comparison, name)] = Reading(None, "unreadable", why)
+            self._readings[self._key(comparison, name)] = Reading(None, status, why)
+
+    def _source_is_damaged(self) -> bool:
+        if self._task.loose:
+            return False
+        try:
+            self._frame(self._task.source)
+        except StudyError:
+            return True
+        return False
 
     def _flush(self, name: str) -> None:
         waiting = self._waiting.pop(name)
-        for (key, _), reading in zip(waiting, _readings(_metric(name), [item for _, item in waiting]), strict=True):
-            self._remember(key, reading)
+        readings = _readings(_metric(name), [ready.item for _, ready in waiting])
+        for (key, ready), reading in zip(waiting, readings, strict=True):
+            self._remember(key, self._blamed(name, reading, ready))
 
     def _remember(self, key: tuple[object, ...], reading: Reading) -> None:
         self._readings[key] = reading
@@ -245,10 +289,11 @@ def _finite(reading: Reading) -> Reading:
     return Reading(None, "not-finite", "the metric gave no number")
 
 
-def _aligned(item: Item, mode: AlignMode) -> Item | Reading:
+def _aligned(raw: _Ready, mode: AlignMode) -> _Ready | Reading:
+    item = raw.item
     assert item.reference is not None
     try:
         result = align(item.subject, item.reference, mode)
     except Unmeasurable as reason:
         return Reading(None, reason.status, str(reason))
-    return item._replace(subject=result.subject, reference=result.reference)
+    return raw._replace(item=item._replace(subject=result.subject, reference=result.reference), note=result.words())

@@ -13,7 +13,7 @@ from convergebench.engine.chain_values import Comparison, Task, measure_chain
 from convergebench.engine.pool import results
 from convergebench.engine.progress import Progress
 from convergebench.errors import StudyError
-from convergebench.images.align import AlignMode
+from convergebench.images.align import DEFAULT, AlignMode
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Metric, Reading
 from convergebench.metrics.place import PROCESSOR, Place
@@ -100,7 +100,7 @@ def score(
     metrics: Sequence[str],
     *,
     references: Mapping[Path, Path],
-    align_mode: AlignMode = "strict",
+    align_mode: AlignMode = DEFAULT,
     workers: int | None = None,
     place: Place = PROCESSOR,
     progress: Progress | None = None,

@@ -159,7 +159,7 @@ def _tasks(run: Run, lane: Lane, align_mode: AlignMode, identities: Mapping[str,
                 comparisons.append(Comparison(identity, role, subject, reference, via, operation, *told, missing))
         if comparisons:
             images = {image for row in comparisons for image in (row.subject, row.reference, row.via) if image}
-            chain = {image: files[image] for image in images}
+            chain = {image: files[image] for image in (*images, source)}
             yield Task(str(run.root), align_mode, source, tuple(comparisons), chain, lane.place)
 
 

@@ -33,7 +33,7 @@ from convergebench.errors import (
 from convergebench.ids import comparison_id
 from convergebench.redaction import redact
 from convergebench.roles.base import Role
-from convergebench.store.journal import Row
+from convergebench.store.journal import ChainRow, Row
 from convergebench.store.run import Run
 from convergebench.types import Ask, Compare, Editor, Limits, Reply, State, Word
 
@@ -84,6 +84,8 @@ class Engine:
             for name, editor in editors.items()
         }
         self._fatal: ConvergeBenchError | None = None
+        self._before: dict[tuple[str, str], ChainRow] = {}
+        """What chains that go on had done before this session."""
 
     def stop(self, reason: str) -> None:
         """Begin no further call; calls in flight come home."""
@@ -109,8 +111,9 @@ class Engine:
                 self.progress.chain_ended(row.status)
             else:
                 todo.append(chain)
-                # what it has done so far stays true while it goes on
-                opened.append(self._chain_row(chain, "open", "", row.rounds if row else 0))
+                if row is not None:
+                    self._before[chain.editor, chain.case.id] = row
+                opened.append(self._chain_row(chain, "open", "", 0))
         await self.journal.commit(opened)
         room = asyncio.Semaphore(OPEN_AT_ONCE)
         try:
@@ -171,8 +174,14 @@ class Engine:
         self.progress.chain_ended(status)
 
     def _chain_row(self, chain: Chain, status: str, detail: str, rounds: int) -> Row:
-        plan = self._plan(chain)
-        return ("chains", (chain.editor, chain.case.id, plan, status, detail, rounds, chain.rounds))
+        """The chain's present state: what it has done stays true, and what it was once asked for stays asked."""
+        plan, planned = self._plan(chain), chain.rounds
+        before = self._before.get((chain.editor, chain.case.id))
+        if before is not None:
+            rounds, planned = max(rounds, before.rounds), max(planned, before.planned)
+        if status == "finished" and planned > chain.rounds:
+            status, detail = "open", f"{chain.rounds} of {planned} rounds were asked for this time"
+        return ("chains", (chain.editor, chain.case.id, plan, status, detail, rounds, planned))
 
     async def _follow(self, walk: _Walk) -> None:
         """Send the study what it asked for until it has nothing more to say."""

@@ -1,23 +1,28 @@
 """Bringing a subject and its reference to one size, in a way that has a name.
 
-`strict`: sizes must be equal. `fit`: the subject is resampled to the reference's size. `crop-aware`: scale and shift
-are estimated and both are cut to the area they have in common; a small rotation is not, and counts as loss. The choice
+`auto`: images of equal size are compared as they are; where sizes differ, scale and shift are estimated and both are
+cut to the area they have in common, and where no estimate can be trusted the subject is resampled, so that damage is
+measured and not missing. `strict`: sizes must be equal. `fit`: the subject is resampled to the reference's size.
+`crop-aware`: scale and shift are estimated whatever the sizes; a small rotation is not, and counts as loss. The choice
 is part of every measurement's key.
 """
 
 from __future__ import annotations
 
-from math import ceil, floor
 from typing import Literal, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from convergebench.errors import Unmeasurable
+from convergebench.images._overlap import Overlap, estimated, plain_crop
 from convergebench.images.frame import Frame
 from convergebench.images.registration import Registration, register
 
-AlignMode = Literal["strict", "fit", "crop-aware"]
+AlignMode = Literal["auto", "strict", "fit", "crop-aware"]
+Done = Literal["as-is", "registered", "resampled"]
+"""What was done to a pair: nothing, cut to what both show after registration, or the subject stretched to the size."""
+DEFAULT: AlignMode = "auto"
 
 CONFIDENT = 0.55
 """Correlation under which two images count as not registered.
@@ -29,6 +34,12 @@ STILL = 0.25
 """Pixels that a corner may move before images of equal size are resampled: less would only blur them."""
 SMALLEST = 16
 """Pixels a side that a common area must have."""
+IN_COMMON = 0.25
+"""Share of the reference that must be in view for `auto` to look at the common area alone.
+
+A chain of 20 steps that loses 8 of 512 pixels along both sides keeps 0.47. An editor that returns one well-kept corner
+must not be measured by that corner.
+"""
 
 
 class Aligned(NamedTuple):
@@ -37,14 +48,24 @@ class Aligned(NamedTuple):
     subject: Frame
     reference: Frame
     detail: dict[str, float]
+    done: Done = "as-is"
+
+    def words(self) -> str:
+        """What was done in one line, nothing if nothing was: the row of a value keeps it."""
+        if self.done == "as-is":
+            return ""
+        numbers = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.detail.items())
+        return f"{self.done}: {numbers}"
 
 
 def align(subject: Frame, reference: Frame, mode: AlignMode) -> Aligned:
-    """Both at one size, or `Unmeasurable` with status `size`, `unaligned` or `featureless`."""
+    """Both at one size, or `Unmeasurable` with status `size`, `unaligned` or `featureless`; `auto` never raises."""
+    if mode == "auto":
+        return _auto(subject, reference)
     if mode == "strict":
         return _strict(subject, reference)
     if mode == "fit":
-        return Aligned(fit(subject, reference.size), reference, _ratios(subject, reference))
+        return _fitted(subject, reference)
     return _crop_aware(subject, reference)
 
 
@@ -71,13 +92,46 @@ def _strict(subject: Frame, reference: Frame) -> Aligned:
     return Aligned(subject, reference, {})
 
 
-def _ratios(subject: Frame, reference: Frame) -> dict[str, float]:
-    return {"ratio_x": reference.width / subject.width, "ratio_y": reference.height / subject.height}
+def _auto(subject: Frame, reference: Frame) -> Aligned:
+    if subject.size == reference.size:
+        return Aligned(subject, reference, {})
+    try:
+        found = registered(subject, reference)
+    except Unmeasurable:
+        return _fitted(subject, reference)
+    area = plain_crop(subject, reference, found)
+    if area is None:
+        area = estimated(subject, reference, found)
+    else:
+        found = area.as_found(subject, reference, found)
+    shared = area.x.size * area.y.size / (reference.width * reference.height)
+    if area.least < SMALLEST or shared < IN_COMMON:
+        return _fitted(subject, reference)
+    return _cut(subject, reference, area, found)
+
+
+def _fitted(subject: Frame, reference: Frame) -> Aligned:
+    ratios = {"ratio_x": reference.width / subject.width, "ratio_y": reference.height / subject.height}
+    moved = subject.size != reference.size
+    return Aligned(fit(subject, reference.size), reference, ratios, "resampled" if moved else "as-is")
 
 
 def _crop_aware(subject: Frame, reference: Frame) -> Aligned:
     found = registered(subject, reference)
-    detail = {
+    if subject.size == reference.size and _corner_motion(found, reference) < STILL:
+        return Aligned(subject, reference, _facts(found))
+    area = estimated(subject, reference, found)
+    if area.least < SMALLEST:
+        raise Unmeasurable("unaligned", f"only {area.x.size}×{area.y.size} pixels in common")
+    return _cut(subject, reference, area, found)
+
+
+def _cut(subject: Frame, reference: Frame, area: Overlap, found: Registration) -> Aligned:
+    return Aligned(_subject_part(subject, area), _reference_part(reference, area), _facts(found), "registered")
+
+
+def _facts(found: Registration) -> dict[str, float]:
+    return {
         "scale_x": found.scale_x,
         "scale_y": found.scale_y,
         "shift_x": found.shift_x,
@@ -85,13 +139,6 @@ def _crop_aware(subject: Frame, reference: Frame) -> Aligned:
         "crop": found.crop,
         "confidence": found.confidence,
     }
-    if subject.size == reference.size and _corner_motion(found, reference) < STILL:
-        return Aligned(subject, reference, detail)
-    x = _overlap(subject.width, reference.width, scale=found.scale_x, shift=found.shift_x)
-    y = _overlap(subject.height, reference.height, scale=found.scale_y, shift=found.shift_y)
-    if min(x.size, y.size) < SMALLEST:
-        raise Unmeasurable("unaligned", f"only {x.size}×{y.size} pixels in common")
-    return Aligned(_subject_part(subject, x, y), _reference_part(reference, x, y), detail)
 
 
 def _corner_motion(found: Registration, reference: Frame) -> float:
@@ -100,33 +147,8 @@ def _corner_motion(found: Registration, reference: Frame) -> float:
     return max(across, down)
 
 
-class _Span(NamedTuple):
-    """Whole pixels [start, stop) of the reference, and where they lie in the subject."""
-
-    start: int
-    stop: int
-    low: float
-    high: float
-
-    @property
-    def size(self) -> int:
-        return self.stop - self.start
-
-
-def _overlap(own: int, whole: int, *, scale: float, shift: float) -> _Span:
-    def to_subject(position: float) -> float:
-        return own / 2 + (position + shift - whole / 2) * scale
-
-    def to_reference(position: float) -> float:
-        return whole / 2 - shift + (position - own / 2) / scale
-
-    # half a pixel of tolerance, or an estimate 0.01 pixel off would cost a whole row
-    start = max(0, ceil(to_reference(0) - 0.5))
-    stop = min(whole, floor(to_reference(own) + 0.5))
-    return _Span(start, stop, max(0.0, to_subject(start)), min(float(own), to_subject(stop)))
-
-
-def _subject_part(subject: Frame, x: _Span, y: _Span) -> Frame:
+def _subject_part(subject: Frame, area: Overlap) -> Frame:
+    x, y = area
     box = (x.low, y.low, x.high, y.high)
     whole = tuple(round(side) for side in box)
     moved = max(abs(side - near) for side, near in zip(box, whole, strict=True))
@@ -136,7 +158,8 @@ def _subject_part(subject: Frame, x: _Span, y: _Span) -> Frame:
     return _resampled(subject, (x.size, y.size), box)
 
 
-def _reference_part(reference: Frame, x: _Span, y: _Span) -> Frame:
+def _reference_part(reference: Frame, area: Overlap) -> Frame:
+    x, y = area
     if (x.start, y.start) == (0, 0) and (x.stop, y.stop) == reference.size:
         return reference
 

@@ -1,8 +1,8 @@
 """Where the content of a reference lies in a subject: scale and shift along each axis.
 
-Phase correlation finds the shift for a few likely scales; Gauss–Newton then maximises the normalised correlation (ECC),
-leaving out pixels that do not fit, so that an added object does not pull. Both work on small grey versions, coarse
-first.
+Phase correlation finds the shift for a few likely scales, a search over all places that of a plain crop. Gauss–Newton
+then maximises the normalised correlation (ECC), leaving out pixels that do not fit, so that an added object does not
+pull. All work on small grey versions, coarse first.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def _start(subject: Small, reference: Small) -> _Judged:
     if abs(ratio_x / ratio_y - 1) > 1e-3:
         uniform = (_shifted(subject, reference, View(ratio, ratio)) for ratio in (ratio_x, ratio_y))
         best = max((best, *uniform), key=_fitness)
+    if (subject.width, subject.height) != (reference.width, reference.height):
+        best = max((best, _cut_out(subject, reference)), key=_fitness)
     base = best.view
     for direction in (1, -1):
         for power in range(1, ZOOMS + 1):
@@ -138,6 +140,32 @@ def _start(subject: Small, reference: Small) -> _Judged:
 
 def _fitness(judged: _Judged) -> float:
     return judged.fitness
+
+
+def _cut_out(subject: Small, reference: Small) -> _Judged:
+    """One of the two as a piece of the other at its own scale, wherever it lies: a large crop is no small shift."""
+    factor = min(*subject.factors, *reference.factors)
+    own, whole = (_at(each, factor) for each in (subject, reference))
+    if all(a <= b for a, b in zip(own.shape, whole.shape, strict=True)):
+        x, y = _place(own, whole)
+    elif all(a >= b for a, b in zip(own.shape, whole.shape, strict=True)):
+        x, y = (-each for each in _place(whole, own))
+    else:
+        return _shifted(subject, reference, View(1.0, 1.0))
+    return _judged(subject, reference, View(1.0, 1.0, x / factor, y / factor))
+
+
+def _at(each: Small, factor: float) -> Plane:
+    size = max(8, round(each.width * factor)), max(8, round(each.height * factor))
+    return np.asarray(cv2.resize(each.grey, size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _place(piece: Plane, whole: Plane) -> tuple[float, float]:
+    """How far the centre of the piece lies right of and below the centre of the whole, where they agree best."""
+    agreement = cv2.matchTemplate(whole, piece, cv2.TM_CCOEFF_NORMED)
+    _, _, _, (left, top) = cv2.minMaxLoc(agreement)
+    height, width = agreement.shape
+    return left - (width - 1) / 2, top - (height - 1) / 2
 
 
 def _shifted(subject: Small, reference: Small, view: View) -> _Judged:

@@ -27,6 +27,13 @@ Dimension = Literal["quality", "semantic", "none"]
 BY_ITSELF: tuple[CompareRole, ...] = ("around", "alone")
 """Comparisons that a metric which rates returned pictures by themselves fills in beside those it names."""
 
+LOST = frozenset(
+    {"all-edited", "face-lost", "featureless", "size", "too-slender", "too-small", "unaligned", "unreadable"}
+)
+"""Statuses of a missing value that say what the editor did to the picture."""
+SOURCE_UNFIT = "source-unfit"
+"""The status in their place where the source itself has no value either: that is not the editor's doing."""
+
 
 class Item(NamedTuple):
     """One thing to measure, already aligned. `via` is the image between the two (the forward edit of a round).

@@ -21,10 +21,26 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     (
         "score",
         "convergence score C",
-        "100 · √(Q · S). 100 means that nothing was lost in any {head}. It ranks; it passes and fails nobody.",
+        "100 · √(Q · S). 100 means that every edit was done as asked and nothing was lost in any {head}. An edit that "
+        "was refused, failed, was not done or not undone is a failure to converge: such {heads} count 0. It ranks; it "
+        "passes and fails nobody.",
     ),
-    ("q-part", "Q", "The quality part of the score: the mean area under the retention curves of the quality metrics."),
-    ("s-part", "S", "The semantic part of the score: the area under the retention curve of the semantic metric."),
+    (
+        "closeness",
+        "closeness",
+        "The score without adherence: how close pictures stay to the source, whether or not anything was done to them. "
+        "An editor that does nothing has 100.",
+    ),
+    (
+        "q-part",
+        "Q",
+        "The quality part of the score: the mean area under the retention curves of the quality metrics.",
+    ),
+    (
+        "s-part",
+        "S",
+        "The semantic part of the score: the area under the retention curve of the semantic metric.",
+    ),
     (
         "auc",
         "area under the curve (AUC)",
@@ -51,23 +67,39 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     ("at-risk", "at risk", "Chains still under observation and not yet past the level at that {head}."),
     ("usable", "usable", "Neither past the level of loss nor refused, failed or stopped."),
     (
+        "usable-share",
+        "usable share",
+        "Of the {heads} asked for, those that came back as a picture; the rest was refused or failed.",
+    ),
+    (
+        "coverage",
+        "coverage",
+        "Usable share times the share of cases that an editor has at all. Below the study's least coverage it gets a "
+        "score and no rank.",
+    ),
+    (
+        "places",
+        "places",
+        "Between which places an editor stands in 95 % of resamples of the source images.",
+    ),
+    (
         "verdict",
         "verdict",
         "returns: stays at the source. settles: the steps shrink to a fixed point or a small noise ball. cycles: comes "
-        "back to an earlier image. drifts: walks away at a steady pace. diverges: the steps grow. unknown: too short "
-        "to say.",
+        "back to an earlier image. drifts: walks away. diverges: the steps grow. too early: not enough {heads} to "
+        "tell. unknown: the distance was not measured, or the pictures cannot be compared.",
     ),
     (
         "contraction",
         "contraction factor q",
-        "By what factor the distance between neighbouring {heads} changes from one to the next. Below 1 the chain has "
-        "a limit.",
+        "By what factor the distance between neighbouring {heads} changes from one to the next, apart from the part "
+        "that noise keeps up for ever. A chain whose factor stays below 1 has a limit.",
     ),
     (
         "bounds",
-        "bounds",
-        "If q < 1, Banach's theorem says how far the limit can be: before the run from the first step (a priori) and "
-        "after it from the last (a posteriori).",
+        "Banach's formulas",
+        "If every step is at most q < 1 times the one before, the limit is at most δ₁ / (1 − q) from the source and "
+        "δₙ q / (1 − q) from the last image. A chain shows q only as far as it went, so here they are estimates.",
     ),
     (
         "shape",
@@ -107,19 +139,33 @@ TERMS: tuple[tuple[str, str, str], ...] = (
     (
         "interval",
         "95 % interval",
-        "Bootstrap over source images: cases of the same image are drawn together, because they are not independent.",
+        "Over source images: cases of the same image belong together, because they are not independent. It speaks of "
+        "images like these and of these edits, not of others. With fewer than five images there is none; the values "
+        "are printed instead.",
     ),
     (
         "significant",
         "significant",
-        "Sign-flip permutation over source images, corrected for the number of pairs by Holm's method, below 0.05.",
+        "Sign-flip permutation over source images, corrected for the number of pairs by Holm's method, below 0.05. The "
+        "interval of a difference inverts that test, so the two never disagree.",
     ),
     (
         "left-out",
         "left out",
-        "Cases that not every ranked editor finished with all values. The ranking compares like with like.",
+        "Chains of cases that another ranked editor does not have at all. The ranking compares like with like.",
     ),
-    ("missing", "missing", "A value that could not be measured. It is None with a reason, never zero."),
+    ("missing", "missing", "A {head} without a value for reasons of ours. It is None with a reason, never zero."),
+    (
+        "lost",
+        "lost",
+        "A picture that cannot be measured because of what the editor did to it: one even grey, unreadable, too small, "
+        "impossible to align. It counts as the worst value, never as missing.",
+    ),
+    (
+        "reference",
+        "reference",
+        "An editor that is shown for comparison and has no rank: simulated, a floor, or one that ignores words.",
+    ),
     ("simulated", "simulated", "An editor that only pretends: known damage, to test the method. Not a model."),
     (
         "copies",
@@ -175,8 +221,8 @@ REPLICATE: tuple[tuple[str, str, str], ...] = (
     (
         "wilson",
         "share with its interval",
-        "Chains that show the failure, of those it could be told for, with Wilson's interval. Chains of one image are "
-        "alike, so it counts images; of one image there is none. A chain that ended early and shows nothing is "
+        "Chains that show the failure, of those it could be told for, with its interval. Chains of one image are "
+        "alike, so images are its units; fewer than five have none. A chain that ended early and shows nothing is "
         "undecided.",
     ),
     (
@@ -195,8 +241,9 @@ def glossary(settings: AnalysisSettings, unit: Unit, *, replicate: bool = False)
     constants = (
         f"Half-life sentence: {settings.headline} at {settings.level}. Q: {', '.join(settings.quality) or 'none'}. "
         f"S: {settings.semantic or 'none'}. Distance of drift: {settings.distance}, floor {settings.floor:.5f}. "
-        f"Bootstrap: {settings.draws} draws, seed {settings.seed}, {settings.interval}, "
-        f"{settings.confidence:.0%} intervals. Longest period looked for: {settings.max_period}. "
+        f"Intervals: {settings.confidence:.0%}, {settings.interval}. Resamples: {settings.draws}, seed "
+        f"{settings.seed}. Longest period looked for: {settings.max_period}. "
+        f"Too early to judge a chain: fewer than {settings.settling_rounds} {unit.heads}. "
         f"Half-life counts {'only lasting losses' if settings.sustained else 'the first passing'}."
     )
     said = {"way": "pair of instructions" if unit.way == "pair" else unit.way, "many": unit.many}

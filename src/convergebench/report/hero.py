@@ -61,7 +61,9 @@ def shown_rounds(last: int, rounds: Sequence[int] = ROUNDS) -> list[int]:
 
 def choose_hero(given: ReportInput) -> Hero | None:
     """Best and worst ranked editor on the case that is typical (the median) of the worst; None without images."""
-    named = [row["editor"] for row in given.ranked] or [e for e in given.editors if e not in given.not_run]
+    places = {row["editor"]: row["rank"] for row in given.ranked}
+    own = [editor for editor, rank in places.items() if rank is not None]
+    named = own if len(own) > 1 else list(places) or [e for e in given.editors if e not in given.not_run]
     pair = list(dict.fromkeys([named[0], named[-1]])) if named else []
     chains = {(row["editor"], row["case"]): row for row in given.chains.iter_rows(named=True)}
     alone = "the only editor"
@@ -82,7 +84,8 @@ def choose_hero(given: ReportInput) -> Hero | None:
             for n in shown_rounds(chain["planned"], STEPS if given.unit.one == "step" else ROUNDS)
             if n in closing
         )
-        name = alone if len(pair) == 1 else "ranked first" if place == 0 else "ranked last"
+        ranked = "ranked first" if place == 0 else "ranked last"
+        name = alone if len(pair) == 1 else ranked if places.get(editor) else "without a rank"
         ended = "" if chain["rounds"] >= chain["planned"] else f"ended after {chain['rounds']}: {chain['status']}"
         strips.append(Strip(editor, name, frames, ended))
     first = chains[pair[0], case]

@@ -19,11 +19,17 @@ from convergebench.report.made import alignment, made_line, provenance, toml_tex
 from convergebench.report.missing import missing_meanings, missing_text
 from convergebench.report.pages import BESIDE, NOTHING, VIEWER, Desk, write_replicate_pages
 from convergebench.report.palette import DARK, INFERNO, LIGHT, css_variables
-from convergebench.report.sections.breakdown import adherence_section, breakdown_section, diagnostics_section
+from convergebench.report.sections.breakdown import (
+    adherence_groups,
+    adherence_section,
+    breakdown_section,
+    diagnostics_section,
+)
 from convergebench.report.sections.cases import cost_section, worst_section
 from convergebench.report.sections.curves import curves_section, survival_section
 from convergebench.report.sections.page import Page, open_page
 from convergebench.report.sections.ranking import ranking_section
+from convergebench.report.sections.sensitivity import sensitivity_section
 from convergebench.report.sections.settling import settling_section
 from convergebench.report.thumbnails import HERO_SIDE, Thumbnails
 
@@ -61,6 +67,7 @@ def write_report(given: ReportInput, out: Path) -> Path:
 
 CONTENTS = (
     ("ranking", "Ranking"),
+    ("sensitivity", "Our choices"),
     ("curves", "Curves"),
     ("survival", "Survival"),
     ("failures", "How it fails"),
@@ -84,6 +91,7 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The sections this page has."""
     always = not context["replicate"]
     has = {
+        "sensitivity": context["sensitivity"],
         "failures": context["failures"],
         "onset": context["noticing"],
         "variants": context["variants"] or context["success"],
@@ -123,6 +131,7 @@ def _shared(given: ReportInput, page: Page, out: Path) -> dict[str, Any]:
         "beside": (*(BESIDE if given.replicate is not None else (VIEWER,)), *audit_link(given.run, out)),
         "made_line": made_line(given.manifest, analysis_version=given.analysis.version),
         "align": alignment(given.manifest),
+        "realigned": given.manifest.get("realigned"),
         "swatches": {editor: style.swatch for editor, style in page.style.items()},
         "palette": {editor: style.variable for editor, style in page.style.items()},
     }
@@ -141,11 +150,13 @@ def _sections(page: Page, thumbs: Mapping[str, str], out: Path) -> dict[str, Any
         "order": page.order,
         "undrawn": page.undrawn,
         "ranking": ranking_section(page),
+        "sensitivity": sensitivity_section(page),
         "curves": curves_section(page),
         "survival": survival_section(page),
         "settling": settling_section(page),
         "breakdown": breakdown_section(page),
         "adherence": adherence_section(page),
+        "adherence_groups": adherence_groups(page),
         "diagnostics": diagnostics_section(page),
         "worst": worst_section(page, thumbs),
         "cost": cost_section(page),

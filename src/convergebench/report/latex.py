@@ -10,7 +10,7 @@ from pathlib import Path
 
 from convergebench.report.files import write_whole
 from convergebench.report.input import ReportInput, rows
-from convergebench.report.wording import group_name, interval, number, p_value, rounds_interval
+from convergebench.report.wording import group_name, interval, number, p_value, percent, rounds_interval
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -84,6 +84,9 @@ def ranking_latex(given: ReportInput) -> str:
             given.marked(row["editor"]),
             number(row["score"], 1),
             interval(row["low"], row["high"], 1),
+            percent(row["done"]),
+            percent(row["undone"]),
+            percent(row["usable_share"]),
             number(row["quality"]),
             number(row["semantic"]),
             row["half_life"] or "–",
@@ -91,15 +94,29 @@ def ranking_latex(given: ReportInput) -> str:
         ]
         for row in ranked
     ]
-    cases, out, gone = (
-        max((row[key] or 0 for row in ranked), default=0) for key in ("n_cases", "n_left_out", "n_missing")
-    )
+    own = [row for row in ranked if row["rank"] is not None] or ranked
+    cases = max((row["n_cases"] or 0 for row in own), default=0)
+    out, gone, lost = (sum(row[key] or 0 for row in own) for key in ("n_left_out", "n_missing", "n_lost"))
     caption = (
         f"Ranking by convergence score ({given.analysis.formula}). Half-life of {given.headline_metric} at "
-        f"{given.analysis.settings.level}, in {given.unit.many}. n = {cases} cases, {out} left out, {gone} missing."
+        f"{given.analysis.settings.level}, in {given.unit.many}. n = {cases} cases; {out} chains left out, "
+        f"{gone} values missing, {lost} lost. Intervals are over images, for these edits; – marks references without "
+        "a rank."
     )
-    head = ["#", "editor", "C ↑", f"{given.analysis.settings.confidence:.0%}", "Q ↑", "S ↑", "half-life ↑", "verdict"]
-    return _table("ranking", "rlrlrrrl", head, body, caption)
+    head = [
+        "#",
+        "editor",
+        "C ↑",
+        f"{given.analysis.settings.confidence:.0%}",
+        "done ↑",
+        "undone ↑",
+        "usable ↑",
+        "Q ↑",
+        "S ↑",
+        "half-life ↑",
+        "verdict",
+    ]
+    return _table("ranking", "rlrlrrrrrrl", head, body, caption)
 
 
 def half_life_latex(given: ReportInput) -> str:

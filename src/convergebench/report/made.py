@@ -6,6 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
+from convergebench.report.wording import count, grouped, percent
+
 
 def toml_text(spec: Mapping[str, Any], path: str = "") -> str:
     """The nested mapping in TOML's form, plain keys before tables; for reading, with null shown as a comment."""
@@ -75,6 +79,7 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
         ("sessions", len(manifest.get("sessions") or [])),
         ("seed", find(manifest.get("spec"), "seed")),
         ("alignment", alignment(manifest)),
+        *([("sizes", manifest["realigned"])] if manifest.get("realigned") else []),
         *(("left out", reason) for reason in _left_out(manifest)),
         ("analysis version", analysis_version),
         *((f"version of {name}", value) for name, value in versions.items()),
@@ -108,6 +113,26 @@ def _is_hash(value: object) -> bool:
 
 
 def alignment(manifest: Mapping[str, Any]) -> str | None:
-    """How sizes were made equal: `strict`, `fit`, `crop-aware`; None if the spec does not say."""
+    """How sizes were made equal: `auto`, `strict`, `fit`, `crop-aware`; None if the spec does not say."""
     found = find(manifest.get("spec"), "align", "alignment")
     return str(found) if found is not None else None
+
+
+def realigned(measurements: pl.DataFrame) -> str:
+    """`12 of 240 pictures moved: 10 laid over the source, 2 stretched to its size`; nothing if none had."""
+    if not measurements.height:
+        return ""
+    held = measurements.filter(pl.col("role").is_in(["return", "around"]) & (pl.col("align") != "none"))
+    picture = ["editor", "case", "step"]
+    done = {
+        words: held.filter(pl.col("detail").str.starts_with(f"{what}:")).select(picture).n_unique()
+        for what, words in (("registered", "laid over the source"), ("resampled", "stretched to its size"))
+    }
+    if not any(done.values()):
+        return ""
+    listed = ", ".join(f"{grouped(amount)} {words}" for words, amount in done.items() if amount)
+    shown = 1 - held["detail"].str.extract(r"^registered:.* crop ([-+.e\d]+)", 1).cast(pl.Float64)
+    least = f"; at least {percent(float(shown.min()))} of the source is in view" if shown.count() else ""  # type: ignore[arg-type]
+    return (
+        f"{grouped(sum(done.values()))} of {count(held.select(picture).n_unique(), 'picture')} moved: {listed}{least}"
+    )

@@ -26,6 +26,7 @@ MEANINGS = {
     "nothing-to-undo": "the forward edit had changed nothing",
     "refused": "the judge declined",
     "size": "the sizes differ and alignment is strict",
+    "source-unfit": "the source itself cannot be measured by this metric, so this is not the editor's doing",
     "symmetric": "the image looks the same after the transform, so whether it was done cannot be seen",
     "too-slender": "the image is too narrow for the blocks that the metric looks at",
     "too-small": "the image is smaller than the metric needs",

@@ -15,8 +15,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from convergebench.metrics.base import MetricFacts
 from convergebench.report.charts.labels import spread
-from convergebench.report.charts.scale import whole_ticks
+from convergebench.report.charts.ranking import LEAST, ROOM
+from convergebench.report.charts.scale import least_span, span, whole_ticks, within
 from convergebench.report.charts.series import drawable, endless_names
 from convergebench.report.files import make_whole
 from convergebench.report.input import ReportInput, Row, rows
@@ -158,10 +160,18 @@ def _curve(given: ReportInput, style: dict[str, Style], metric: str, figure: Fig
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(given.unit.many)
     axes.set_ylabel(axis_title(metric, given.facts))
+    axes.set_ylim(*span(axes.get_ylim(), pad=0.0, least=_least(given.facts.get(metric))))
     label_ends(axes, ends)
     endless = endless_names(rows(given.analysis.curves, metric=metric, group="all"))
     if endless:
         axes.set_title(f"∞ in every round: {', '.join(endless)}", fontsize=8, loc="left")
+
+
+def _least(facts: MetricFacts | None) -> float:
+    """As on the page: the axis reaches as far as from the self-value to the level where loss is noticeable."""
+    if facts is None or facts.noticeable is None or facts.self_value is None:
+        return least_span(facts)
+    return abs(facts.noticeable - facts.self_value)
 
 
 def _survival(given: ReportInput, style: dict[str, Style], curve: str, figure: Figure) -> None:
@@ -222,6 +232,7 @@ def _ranking(given: ReportInput, style: dict[str, Style], figure: Figure) -> Non
     axes.set_yticks(range(len(ranked)), names)
     axes.set_ylim(len(ranked) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
+    axes.set_xlim(*within(span(axes.get_xlim(), pad=0.0, least=LEAST), -ROOM, 100 + ROOM))
     sure = any(drawable(row["low"]) for row in ranked)
     whiskers = f"{given.analysis.settings.confidence:.0%} intervals" if sure else "one source, so no intervals"
     axes.set_xlabel(f"convergence score C (→ better), {whiskers}")

@@ -19,7 +19,17 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
     measured = given.measurements
     overall = {
         name: getattr(analysis, name).to_dicts()
-        for name in ("ranking", "pairwise", "verdicts", "outcomes", "floors", "worst")
+        for name in (
+            "ranking",
+            "pairwise",
+            "places",
+            "verdicts",
+            "outcomes",
+            "floors",
+            "worst",
+            "anchors",
+            "sensitivity",
+        )
     }
     grouped = {
         name: _all(getattr(analysis, name).to_dicts())

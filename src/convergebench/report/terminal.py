@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import polars as pl
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from convergebench.analysis.sensitivity import sensitivity_sentence
 from convergebench.report.breaks import breaks
-from convergebench.report.input import ReportInput, Row
+from convergebench.report.input import ReportInput, Row, rows
 from convergebench.report.missing import missing_text
 from convergebench.report.palette import styles
 from convergebench.report.summary import ranking_json
-from convergebench.report.wording import count, interval, middle, no_interval, no_score, number, rounds_interval
+from convergebench.report.wording import (
+    count,
+    interval,
+    middle,
+    no_interval,
+    no_score,
+    number,
+    p_value,
+    percent,
+    rounds_interval,
+)
 
 __all__ = ["print_ranking", "ranking_json", "sparkline"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-~=*#@"
+
+MOST_SENTENCES = 3
+MOST_DIFFERENCES = 8
 
 
 def sparkline(
@@ -41,20 +56,39 @@ def sparkline(
 
 
 def print_ranking(given: ReportInput, console: Console) -> None:
-    """The finding, the ranking with intervals and a spark-line per editor, and what to mind about it."""
+    """The finding, the ranking with intervals and a spark-line per editor, the tests, and what to mind about it."""
     plain = not (console.encoding or "").lower().startswith("utf")
-    for place, sentence in enumerate(given.analysis.headline[:2]):
+    for place, sentence in enumerate(given.analysis.headline[:MOST_SENTENCES]):
         console.print(in_ascii(sentence, plain), style="bold" if place == 0 else "", markup=False, highlight=False)
     if not given.ranked:
         why = "no chain was run" if given.chains.height == 0 else "no editor has a finished and measured case"
         console.print(f"No ranking: {why}.", markup=False, highlight=False)
     else:
         console.print()
-        console.print(_table(given, plain))
-    for line in _copies(given, plain):
-        console.print(line, highlight=False)
+        console.print(_fitting(given, plain, console))
+        for line in difference_lines(given):
+            console.print(in_ascii(line, plain), markup=False, highlight=False)
+    for part in _copies(given, plain):
+        console.print(part, highlight=False)
     for note in _notes(given):
         console.print(in_ascii(note, plain), style="dim", markup=False, highlight=False)
+
+
+def difference_lines(given: ReportInput) -> list[str]:
+    """Each ranked editor against the next: difference, interval, p, and whether it holds."""
+    found = {frozenset((row["better"], row["worse"])): row for row in rows(given.analysis.pairwise)}
+    order = [row["editor"] for row in given.ranked if row["rank"] is not None]
+    lines = []
+    for one, other in list(pairwise(order))[:MOST_DIFFERENCES]:
+        row = found.get(frozenset((one, other)))
+        if row is not None:
+            ends = interval(row["low"], row["high"], 1)
+            holds = "holds" if row["significant"] else "could be chance"
+            lines.append(
+                f"{middle(row['better'], 20)} over {middle(row['worse'], 20)}: {number(row['difference'], 1)}"
+                f"{f' ({ends})' if ends else ''}, p {p_value(row['p_holm'])}: {holds}"
+            )
+    return ["", "Difference in score (paired, p after Holm):", *lines] if lines else []
 
 
 def in_ascii(text: str, plain: bool) -> str:
@@ -79,25 +113,50 @@ def in_ascii(text: str, plain: bool) -> str:
     return text.translate(known).encode("ascii", "replace").decode()
 
 
-def _table(given: ReportInput, plain: bool) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for name in ("#", "editor", "score", "interval", "half-life", "verdict", f"{given.headline_metric} 0 to end"):
-        right = name in ("#", "score", "half-life")
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+def _fitting(given: ReportInput, plain: bool, console: Console) -> Table:
+    """The roomiest of three tables that the terminal has room for, or the tightest."""
+    for wide, close in ((True, False), (False, False), (False, True)):
+        table = _table(given, plain, wide=wide, close=close)
+        if console.measure(table, options=console.options.update(max_width=999)).maximum <= console.width:
+            break
+    return table
+
+
+def _table(given: ReportInput, plain: bool, *, wide: bool, close: bool) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold", collapse_padding=close)
+    spark = f"{given.headline_metric} 0 to end"
+    heads = (
+        "#",
+        "editor",
+        "score",
+        "interval",
+        "done",
+        "undone",
+        "usable",
+        "half-life",
+        *(("verdict",) if wide else ()),
+    )
+    for name in (*heads, spark if wide else given.headline_metric):
+        left = name in ("editor", "interval", "verdict", spark, given.headline_metric)
+        table.add_column(name, justify="left" if left else "right", no_wrap=True)
     colours = styles(given.editors)
     curves, low, high = _curves(given)
     for row in given.ranked:
         editor = row["editor"]
-        name = escape(in_ascii(middle(editor, 20), plain)) + _marks(given, editor)
-        spark = sparkline(curves.get(editor, []), low=low, high=high, blocks=_ASCII if plain else _BLOCKS)
+        name = escape(in_ascii(middle(editor, 18), plain)) + _marks(given, editor)
+        blocks = _ASCII if plain else _BLOCKS
+        line = sparkline(curves.get(editor, []), low=low, high=high, width=10 if wide else 6, blocks=blocks)
         cells = (
             str(row["rank"] or "-"),
             f"[{colours[editor].light}]{name}[/]",
             in_ascii(number(row["score"], 1), plain),
             in_ascii(interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]), plain),
+            in_ascii(percent(row["done"]), plain),
+            in_ascii(percent(row["undone"]), plain),
+            in_ascii(percent(row["usable_share"]), plain),
             in_ascii(_life(row), plain),
-            row["verdict"] or "unknown",
-            spark,
+            *((row["verdict"] or "unknown",) if wide else ()),
+            line,
         )
         table.add_row(*cells)
     return table
@@ -148,16 +207,18 @@ def _notes(given: ReportInput) -> list[str]:
     notes = []
     ranked = given.ranked
     if ranked:
-        cases, out = (max(row[key] or 0 for row in ranked) for key in ("n_cases", "n_left_out"))
-        who = "every ranked editor" if len(ranked) > 1 else "it"
-        if not cases:
-            notes.append(f"No score: {no_score(cases)}.")
-        notes.append(f"n = {count(cases, 'case')} that {who} finished with all values, {out} left out.")
+        notes += _counts_told(given, ranked)
+        notes += [f"{row['editor']}, image by image: {row['values']}." for row in ranked if row["values"]]
+    if any(row["low"] is not None for row in ranked):
+        confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
+        notes.append(f"Intervals ({confidence}): over images like these, for these edits.")
+    order = sensitivity_sentence(given.analysis.sensitivity, given.unit)
+    if order:
+        notes.append(order)
     if any(row["simulated"] for row in ranked):
-        beside = "" if all(row["simulated"] for row in ranked) else " It stands beside real ones for reference only."
-        notes.append(f"* simulated: only pretends, not a model.{beside}")
+        notes.append("* simulated: only pretends, not a model.")
     if any(row["editor"] in given.uninstructed for row in ranked):
-        notes.append("+ ignores words: copies, whatever it is told; a floor, not a rival.")
+        notes.append("+ ignores words: copies, whatever it is told; its score is that of its copies.")
     if any(str(row["half_life"] or "").startswith(">") for row in ranked):
         notes.append(f"> N: censored, the level was not reached in N {given.unit.many}.")
     missing = missing_text(given.measurements)
@@ -165,4 +226,30 @@ def _notes(given: ReportInput) -> list[str]:
         notes.append(f"{missing}.")
     if given.not_run:
         notes.append(f"not run: {', '.join(given.not_run)}.")
+    return notes
+
+
+def _counts_told(given: ReportInput, ranked: list[Row]) -> list[str]:
+    """How many cases the ranking rests on, who has no rank and why, what was refused and failed."""
+    own = [row for row in ranked if row["rank"] is not None]
+    cases = max((row["n_cases"] or 0 for row in own or ranked), default=0)
+    images = max((row["n_sources"] or 0 for row in own or ranked), default=0)
+    notes = [f"No score: {no_score(cases)}."] if not cases else []
+    out = sum(row["n_left_out"] or 0 for row in own)
+    who = "every ranked editor has" if len(own) > 1 else "it has"
+    notes.append(
+        f"n = {count(cases, 'case')} from {count(images, 'image')} that {who}; {count(out, 'chain')} left out."
+    )
+    if any(row["rank"] is None and row["reference"] for row in ranked) and own:
+        notes.append("- no rank: a reference, not a rival.")
+    least = given.analysis.settings.coverage
+    for row in ranked:
+        if row["rank"] is None and row["coverage"] is not None and row["coverage"] < least:
+            notes.append(f"{row['editor']}: no rank, {percent(row['coverage'])} of what was asked for delivered "
+                         f"({percent(least)} needed).")  # fmt: skip
+        broken = [f"{row[f'n_{word}']} {word}" for word in ("refused", "failed") if row[f"n_{word}"]]
+        if broken:
+            notes.append(f"{row['editor']}: {' and '.join(broken)} of {count(row['n_chains'], 'chain')}.")
+        if row["n_lost"]:
+            notes.append(f"{row['editor']}: {count(row['n_lost'], 'picture')} lost, beyond measuring.")
     return notes

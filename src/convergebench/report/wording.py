@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Mapping
 
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.metrics.base import MetricFacts
 
 MISSING = "–"
 
-VERDICTS = ("returns", "settles", "cycles", "drifts", "diverges", "unknown")
-"""From best to worst, the order in which shares are drawn."""
+VERDICTS = ("returns", "settles", "cycles", "drifts", "diverges", "too early", "unknown")
+"""From best to worst, then those that say nothing yet; the order in which shares are drawn."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -74,8 +75,10 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 
 
 def no_interval(sources: int | None) -> str:
-    """Why an estimate has no interval: the bootstrap draws source images, and one alone cannot vary."""
-    return {0: "", 1: "one source"}.get(sources or 0, "no interval")
+    """Why an estimate has no interval: a handful of images says too little about others like them."""
+    if not sources:
+        return ""
+    return count(sources, "image") if sources < FEWEST_SOURCES else "no interval"
 
 
 def no_score(cases: int | None) -> str:

@@ -52,6 +52,10 @@ PROBES = {
     "category": pl.String, "replicate": pl.Int64, "step": pl.Int64, "probe": pl.String, "by": pl.String,
     "value": pl.Float64,
 }  # fmt: skip
+ANCHORS = {
+    "source": pl.String, "anchor": pl.String, "metric": pl.String, "fingerprint": pl.String, "value": pl.Float64,
+    "status": pl.String, "detail": pl.String,
+}  # fmt: skip
 
 _CASE = "c.source, c.kind, c.pair, c.category, c.replicate"
 
@@ -67,6 +71,7 @@ class RunFrames:
         self._used = "s.used" if "used" in columns else "null"
         tables = {row[0] for row in self._connection.execute("select name from sqlite_master")}
         self._examined = {"labels", "probes"} <= tables
+        self._anchored = "anchors" in tables
 
     def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
         rows = self._connection.execute(query, parameters).fetchall()
@@ -89,6 +94,20 @@ class RunFrames:
             MEASUREMENTS,
             (align,),
         )
+
+    def alignments(self) -> list[str]:
+        """The alignments under which returned pictures were measured, by name."""
+        query = """select distinct m.align from measurements m join comparisons k on k.id = m.comparison
+                   where k.role = 'return' and m.align <> 'none' order by 1"""
+        return [align for (align,) in self._connection.execute(query)]
+
+    def anchors(self) -> pl.DataFrame:
+        """What metrics say of noise, of grey and of another source, one row per source, anchor and metric."""
+        if not self._anchored:
+            return pl.DataFrame(schema=ANCHORS)
+        query = """select source, anchor, metric, fingerprint, value, status, detail from anchors
+                   order by source, anchor, metric, fingerprint"""
+        return self._frame(query, ANCHORS)
 
     def scores(self, metrics: Sequence[str]) -> pl.DataFrame:
         """Every score of every picture by itself, one row per (editor, case, step, metric), whatever role it came by.

@@ -32,9 +32,9 @@ class ChainRow(NamedTuple):
     planned: int
 
     def has_done(self, plan: str, rounds: int) -> bool:
-        """Whether it came to its end as this plan wants, or under a plan of more rounds: a run never shrinks."""
+        """Whether it came to its end as this plan wants; a plan of fewer rounds wants nothing of one that has them."""
         if self.planned > rounds:
-            return self.status in ("finished", "refused", "ended")
+            return self.rounds >= rounds or self.status in ("finished", "refused", "ended")
         return self.status == "finished" and self.plan == plan
 
 

@@ -1,8 +1,9 @@
 """`manifest.json`: everything that could change a number, and the rule for going on.
 
-Growing a run (more rounds, replicates, images, pairs, editors, metrics) goes on. The same name with another content
-(an image's hash, a pair's words, an editor's or metric's fingerprint, the seed) would mix numbers that mean different
-things: that stops, and shows the difference.
+Growing a run (more rounds, replicates, images, pairs, editors, metrics) goes on. Asking for less takes nothing away:
+the spec is what the run was ever asked for. The same name with another content (an image's hash, a pair's words, an
+editor's or metric's fingerprint, the seed) would mix numbers that mean different things: that stops, and shows the
+difference.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from typing import Any
 
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.redaction import redact
+from convergebench.store.asked import asked_in_all
 from convergebench.store.images import write_synced
 
-FORMAT = 1
+FORMAT = 2
+"""2: intervals by percentiles, which every run of format 1 has on record as the default, are too narrow and are left to
+the default of today."""
 RECORDED_PACKAGES = (
     "convergebench", "numpy", "opencv-python-headless", "pillow", "scipy", "polars", "scikit-image", "torch",
 )  # fmt: skip
@@ -37,7 +41,7 @@ class Manifest:
     study: str
     created: str
     spec: dict[str, Any]
-    """The study file as understood, defaults filled in."""
+    """The study file as understood, defaults filled in; of several, the most that was asked for."""
     fixed: dict[str, Any]
     """Settings that may not change: seed, order, temperature …"""
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -49,6 +53,11 @@ class Manifest:
     sessions: list[dict[str, Any]] = field(default_factory=list)
     format: int = FORMAT
 
+    @property
+    def align(self) -> str:
+        """How sizes are made comparable, as the run was last told."""
+        return str(self.spec.get("measure", {}).get("align", "auto"))
+
 
 def read_manifest(path: Path) -> Manifest:
     """Read it back, or say what is wrong with it."""
@@ -56,11 +65,19 @@ def read_manifest(path: Path) -> Manifest:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] > FORMAT:
             raise StudyError(f"{path} was written by a newer convergebench; upgrade with: pip install -U convergebench")
-        return Manifest(**content)
+        return Manifest(**_of_today(content))
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise StudyError(
             f"{path} is not a manifest of this package ({error}); restore it or use another --run"
         ) from error
+
+
+def _of_today(content: dict[str, Any]) -> dict[str, Any]:
+    analysis = content["spec"].get("analysis", {})
+    if content["format"] == 1 and analysis.get("interval") == "percentile":
+        kept = {key: value for key, value in analysis.items() if key != "interval"}
+        content = {**content, "spec": {**content["spec"], "analysis": kept}}
+    return {**content, "format": FORMAT}
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -93,7 +110,7 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         name=old.name,
         study=old.study,
         created=old.created,
-        spec=new.spec or old.spec,
+        spec=asked_in_all(old.spec, new.spec),
         fixed=new.fixed or old.fixed,
         sources={**old.sources, **new.sources},
         pairs={**old.pairs, **new.pairs},

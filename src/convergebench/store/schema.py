@@ -157,7 +157,21 @@ create table probes (
 """
 """Several draws of one step; failure labels with their evidence, and the numbers that detectors looked at."""
 
-MIGRATIONS: tuple[str, ...] = (M001, M002, M003)
+M004 = """
+create table anchors (
+  source text not null,           -- id in its suite
+  anchor text not null,           -- noise grey other
+  metric text not null,
+  fingerprint text not null,
+  value real,
+  status text not null,
+  detail text not null default '',
+  primary key (source, anchor, metric, fingerprint)
+) without rowid;
+"""
+"""What metrics say of pictures that have nothing to do with the source: where chance is."""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

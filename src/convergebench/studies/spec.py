@@ -87,7 +87,10 @@ class MeasureTable(Strict):
     """What is measured, and how sizes are made comparable."""
 
     metrics: tuple[str, ...] = ("default",)
-    align: Literal["strict", "fit", "crop-aware"] = "strict"
+    align: Literal["auto", "strict", "fit", "crop-aware"] = "auto"
+    """`auto`: equal sizes as they are, others laid over each other. `strict`: equal sizes only. `fit`: stretched to the
+    source's size. `crop-aware`: always laid over each other. A run that is there keeps its own unless this is said.
+    Flag: `--align`."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of networks. Where they run is a flag: `--device`."""
 
@@ -141,6 +144,10 @@ class AnalysisTable(Strict):
 
     quality: tuple[str, ...] = ("ssim", "lpips")
     semantic: str | None = "gist"
+    adherence: tuple[str, str] = ("happened", "undone")
+    """Metrics that say whether an edit was done and whether it was undone; the score is conditioned on them."""
+    coverage: Annotated[float, Field(ge=0, le=1)] = 0.8
+    """Least share of the cases and rounds asked for that an editor must deliver to get a rank."""
     headline: str = "ssim"
     level: str = "noticeable"
     levels: dict[str, dict[str, float]] = Field(default_factory=dict)
@@ -148,6 +155,7 @@ class AnalysisTable(Strict):
     distance: str = "rmse"
     floor: Annotated[float, Field(ge=0, le=1)] = 0.5 / 255
     max_period: Annotated[int, Field(ge=1, le=6)] = 6
+    settling_rounds: Annotated[int, Field(ge=4, le=1000)] = 10
     points: tuple[int, ...] = (1, 2, 3, 5, 10, 15, 20)
     chain_draws: Annotated[int, Field(ge=50, le=100_000)] = 500
     permutations: Annotated[int, Field(ge=99, le=1_000_000)] = 9999
@@ -155,7 +163,7 @@ class AnalysisTable(Strict):
     draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
     seed: int = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    interval: Literal["percentile", "bca"] = "percentile"
+    interval: Literal["corrected-t", "percentile", "bca"] = "corrected-t"
     onset: str = ""
     floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
     audit: AuditTable = AuditTable()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
+from convergebench.analysis.audit.confound import damage_over_content
 from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.failures import wilson
 from tests.analysis.audit.worlds import Chain, audit, row
@@ -29,10 +31,31 @@ def test_the_confound_ratio_is_mean_gap_over_spread_of_untouched_images() -> Non
     assert (found["smallest_source"], found["largest_source"]) == ("ant", "dog")
     assert (found["smallest"], found["largest"]) == pytest.approx((10, 80))
     assert (found["at"], found["mean_gap"], found["n_clean"], found["n_cells"]) == (3, pytest.approx(-20), 4, 4)
-    low, high = found["low"], found["high"]
-    assert isinstance(low, float)
-    assert isinstance(high, float)
-    assert low <= 20 / spread <= high
+    assert (found["low"], found["high"]) == (None, None), "of four images"
+
+
+def damage_and_content(images: int, ratio: float, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Gaps and untouched scores whose true ratio is known; what is on a picture spreads scores by 10."""
+    random = np.random.default_rng(seed)
+    names = [f"i{n:02}" for n in range(images)]
+    clean = random.normal(50, 10, images)
+    gaps = random.normal(-10 * ratio, 8, images)
+    return pl.DataFrame({"source": names, "gap": gaps}), pl.DataFrame({"source": names, "scaled": clean})
+
+
+@pytest.mark.parametrize(("images", "ratio"), [(8, 0.5), (8, 3.0), (12, 1.0)])
+def test_the_interval_of_the_ratio_holds_the_truth_as_often_as_it_says(images: int, ratio: float) -> None:
+    """Percentiles of drawn images hold it in 51 to 89 of a hundred."""
+    found = [damage_over_content(*damage_and_content(images, ratio, seed), 0.95) for seed in range(400)]
+    held = [band.low[0] <= ratio <= band.high[0] for band in found]
+    assert 0.93 <= np.mean(held) <= 0.995
+
+
+def test_where_the_score_may_as_well_rise_the_ratio_begins_at_nothing() -> None:
+    (open_,) = damage_over_content(*damage_and_content(12, 0.1, seed=1), 0.95).low
+    (clear,) = damage_over_content(*damage_and_content(12, 4.0, seed=4), 0.95).low
+    assert open_ == 0.0
+    assert clear > 1.0
 
 
 def test_an_untouched_image_counts_once_unless_runs_score_it_differently() -> None:
@@ -49,12 +72,26 @@ def test_a_difference_in_the_last_digits_is_another_device_and_no_other_image() 
     assert row(found.ranges, metric="musiq")["n"] == 4 + 2 * 4 * 3
 
 
-def test_two_untouched_images_are_too_few_for_a_spread_or_a_filter() -> None:
+def test_two_untouched_images_are_too_few_for_a_spread() -> None:
     found = audit(*chains()[:2])
     confound = row(found.confound, metric="musiq")
     assert (confound["spread"], confound["ratio"], confound["n_clean"]) == (None, None, 2)
-    assert found.filter_risk["threshold"].null_count() == found.filter_risk.height > 0
-    assert found.filter_risk["share"].null_count() == found.filter_risk.height
+
+
+@pytest.mark.parametrize(("percentile", "needed"), [(5, 40), (10, 20), (25, 8), (50, 5), (75, 8), (95, 40)])
+def test_a_filter_takes_enough_untouched_images_for_its_percentile(percentile: float, needed: int) -> None:
+    """Two of them beyond the threshold, on average: a 5th percentile of three images would be their smallest."""
+
+    def filtered(images: int) -> dict[str, object]:
+        own = [Chain(f"i{n:02}", {"musiq": [n, 60, 50, n - 3]}) for n in range(images)]
+        asked = AuditSettings(gaps=(2, 3), percentiles=(percentile,), draws=200)
+        return row(audit(*own, settings=asked).filter_risk, editor="all", at=3)
+
+    short, enough = filtered(needed - 1), filtered(needed)
+    assert (short["threshold"], short["share"], short["passed"], short["low"]) == (None, None, None, None)
+    assert (short["n_clean"], short["needed"]) == (needed - 1, needed)
+    assert enough["threshold"] == pytest.approx(np.percentile(np.arange(needed), percentile))
+    assert enough["low"] is not None
 
 
 def test_scores_outside_the_range_are_counted_with_the_picture_they_belong_to() -> None:
@@ -100,20 +137,56 @@ def test_the_drop_of_an_editor_with_shorter_chains_is_its_own() -> None:
 
 
 def test_a_filter_at_a_percentile_of_untouched_images_lets_some_damaged_ones_through() -> None:
-    found = audit(*chains(), settings=AuditSettings(gaps=(2, 3), percentiles=(25, 50), draws=200)).filter_risk
+    clean = np.array([10.0, 20, 30, 40, 50, 60, 70, 80])
+    own = [Chain(f"i{n}", {"musiq": [first, first, first - 10, first - 20]}) for n, first in enumerate(clean)]
+    found = audit(*own, settings=AuditSettings(gaps=(2, 3), percentiles=(25, 50), draws=200)).filter_risk
     quarter = row(found, percentile=25, editor="all", at=3)
-    threshold = np.percentile(list(CLEAN.values()), 25)
-    damaged = np.array(list(CLEAN.values())) - 20
+    threshold = np.percentile(clean, 25)
     assert quarter["threshold"] == pytest.approx(threshold)
-    assert (quarter["n"], quarter["passed"]) == (4, int((damaged >= threshold).sum()))
-    assert (quarter["low"], quarter["high"]) == pytest.approx(wilson(2, 4))
+    assert (quarter["n"], quarter["passed"]) == (8, int((clean - 20 >= threshold).sum()))
     assert quarter["clean_share"] == 0.75
-    assert row(found, percentile=50, editor="one", at=2)["share"] == 0.5
+    assert row(found, percentile=50, editor="one", at=2)["share"] == 3 / 8
+
+
+def test_the_interval_of_a_filter_knows_that_its_threshold_is_an_estimate() -> None:
+    """All damaged pictures score 45, between the fourth and the fifth of eight: which side depends on the draw."""
+    clean = [10.0, 20, 30, 44, 46, 60, 70, 80]
+    own = [Chain(f"i{n}", {"musiq": [first, 50, 47, 45]}) for n, first in enumerate(clean)]
+    settings = AuditSettings(gaps=(2, 3), percentiles=(50,), draws=500)
+    wide = row(audit(*own, settings=settings).filter_risk, editor="all", at=3)
+    assert (wide["share"], wide["low"], wide["high"]) == (1.0, 0.0, 1.0), "with another eight, none might pass"
+    safe = [Chain(f"i{n}", {"musiq": [first, 99, 98, 97]}) for n, first in enumerate(clean)]
+    sure = row(audit(*safe, settings=settings).filter_risk, editor="all", at=3)
+    assert (sure["share"], sure["high"]) == (1.0, 1.0)
+    assert sure["low"] == pytest.approx(wilson(8, 8)[0]), "no threshold of any draw would stop them"
+
+
+def test_pictures_of_one_image_are_drawn_together() -> None:
+    """Eight editors on eight images know no more of other images than one editor does, if all do alike."""
+    clean = [10.0, 20, 30, 40, 50, 60, 70, 80]
+    settings = AuditSettings(gaps=(2, 3), percentiles=(25,), draws=500)
+    alone, many = (
+        row(
+            audit(
+                *(
+                    Chain(f"i{n}", {"musiq": [first, 90, 89, first - 20]}, editor=editor)
+                    for n, first in enumerate(clean)
+                    for editor in editors
+                ),
+                settings=settings,
+            ).filter_risk,
+            editor="all",
+            at=3,
+        )
+        for editors in ("a", "abcdefgh")
+    )
+    assert (many["share"], many["n"]) == (alone["share"], 64)
+    assert (many["low"], many["high"]) == pytest.approx((alone["low"], alone["high"]))
 
 
 def test_a_picture_right_at_the_threshold_passes() -> None:
-    found = audit(*(Chain(name, {"musiq": [first, 60, 50, 40]}) for name, first in {"a": 40, "b": 40, "c": 40}.items()))
-    assert row(found.filter_risk, percentile=50, editor="all", at=3)["passed"] == 3
+    found = audit(*(Chain(name, {"musiq": [40, 60, 50, 40]}) for name in "abcde"))
+    assert row(found.filter_risk, percentile=50, editor="all", at=3)["passed"] == 5
 
 
 def test_a_filter_is_also_tried_at_the_last_step_that_all_chains_share() -> None:

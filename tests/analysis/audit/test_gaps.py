@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import polars as pl
 import pytest
 
 from convergebench.analysis.audit.settings import AuditSettings
-from convergebench.analysis.failures import wilson
+from convergebench.analysis.bootstrap import Bootstrap, Interval
 from tests.analysis.audit.worlds import QUICK, Chain, audit, row
 
 FALLS, RISES = [90, 80, 70, 60], [60, 70, 80, 90]
@@ -66,6 +69,12 @@ def test_missing_is_never_a_success() -> None:
     assert any("4 gaps of 8 have no value" in note for note in found.notes)
 
 
+def share(hits: Sequence[int], counts: Sequence[int]) -> Interval:
+    """The project's interval of a share, from hits and counts per image."""
+    made = [np.array(own, float)[:, None] for own in (hits, counts)]
+    return Bootstrap(QUICK.draws, QUICK.seed, QUICK.confidence).share(*made)
+
+
 def test_the_interval_of_a_share_spans_what_the_missing_cells_may_be() -> None:
     """Short chains can only be told by failing: of eight, two fail, two are noticed, four nobody knows."""
     found = audit(
@@ -75,38 +84,40 @@ def test_the_interval_of_a_share_spans_what_the_missing_cells_may_be() -> None:
     )
     total = row(found.failures, editor="all")
     assert (total["n_failed"], total["n_missing"], total["share"], total["n_sources"]) == (2, 4, 0.5, 2)
-    assert total["low"] == pytest.approx(wilson(6 * 2 / 8, 6)[0])
-    assert total["high"] == pytest.approx(wilson(6 * 6 / 8, 6)[1])
+    cells = [2, 2, 1, 1, 1, 1]
+    assert total["low"] == pytest.approx(share([1, 1, 0, 0, 0, 0], cells).low[0])
+    assert total["high"] == pytest.approx(share([1, 1, 1, 1, 1, 1], cells).high[0])
     assert any("shares lean towards failure" in note and "musiq (2 to 6 of 8)." in note for note in found.notes)
     assert any("6 of 8 chains end before round 3 (short): what they show is unknown unless" in n for n in found.notes)
     told = str(row(found.metrics, metric="musiq")["reason"])
     assert told.startswith("Fails on 2 of 4 pictures, 50%")
-    assert told.endswith("(4 more cannot be told): short (2 of 6, 4 unknown).")
+    assert "(4 more cannot be told): short (2 of 6, 4 unknown); whether that is often" in told
 
 
 def test_chains_without_any_gap_say_nothing_and_widen_nothing() -> None:
-    long = [Chain(name, {"musiq": RISES if name == "a" else FALLS}) for name in "abcd"]
-    tiny = [Chain(name, {"musiq": [90, 80]}, editor="tiny") for name in "efghijklmnop"]
+    long = [Chain(name, {"musiq": RISES if name == "a" else FALLS}) for name in "abcde"]
+    tiny = [Chain(name, {"musiq": [90, 80]}, editor="tiny") for name in "fghijklmnopq"]
     found = audit(*long, *tiny)
     total = row(found.failures, editor="all")
-    assert (total["n_missing"], total["share"]) == (12, 0.25)
-    assert (total["low"], total["high"]) == pytest.approx(wilson(1, 4))
-    assert row(found.metrics, metric="musiq")["verdict"] == "often fooled"
+    assert (total["n_missing"], total["share"]) == (12, 0.2)
+    band = share([1, 0, 0, 0, 0], [1] * 5)
+    assert (total["low"], total["high"]) == pytest.approx((band.low[0], band.high[0]))
+    assert row(found.metrics, metric="musiq")["verdict"] == "cannot be told"
     assert not any("lean towards failure" in note for note in found.notes)
     ends = [note for note in found.notes if "chains end before" in note]
     assert ends == [
-        "12 of 16 chains end before round 2 (tiny): what they show is unknown, and no mean at 2 and 3 has them."
+        "12 of 17 chains end before round 2 (tiny): what they show is unknown, and no mean at 2 and 3 has them."
     ]
 
 
-def test_being_fooled_often_is_not_for_want_of_scores() -> None:
-    """One failure of eight is not often, though only two of them can be told."""
-    short = [Chain(name, {"musiq": [90, 80, 70]}) for name in "cdefgh"]
-    found = audit(Chain("a", {"musiq": FALLS}), Chain("b", {"musiq": [90, 80, 85]}), *short)
-    assert row(found.metrics, metric="musiq")["verdict"] == "sometimes fooled"
-    advice = row(found.recommendations, metric="musiq", purpose="follow a chain")
-    assert advice["answer"] == "with care"
-    assert str(advice["reason"]).endswith("calls for care, pictures that lack only some gaps taken as noticed.")
+def test_missing_scores_widen_a_verdict_and_never_decide_it() -> None:
+    """Seven of the eight that can be told fail; with 22 of which nobody knows, that is not often for sure."""
+    told = [Chain(f"i{n}", {"musiq": [90, 80, 85 if n else 70, 60]}) for n in range(8)]
+    assert row(audit(*told).metrics, metric="musiq")["verdict"] == "often fooled"
+    short = [Chain(f"j{n:02}", {"musiq": [90, 80, 70]}) for n in range(22)]
+    found = audit(*told, *short)
+    assert row(found.metrics, metric="musiq")["verdict"] == "cannot be told"
+    assert row(found.recommendations, metric="musiq", purpose="follow a chain")["answer"] == "unknown"
     none = audit(Chain("a", {"musiq": FALLS}), Chain("a", {"musiq": [90, 80, 70]}, editor="two"))
     assert row(none.metrics, metric="musiq")["n_editors"] == 1, "of the other nobody knows"
 
@@ -134,7 +145,7 @@ def test_infinite_and_not_a_number_are_missing_and_counted() -> None:
     found = audit(Chain("cat", {"musiq": [90, 80, float("inf"), float("nan")]}))
     assert found.gaps["gap"].null_count() == 2
     assert any("2 scores are infinite or not a number" in note for note in found.notes)
-    assert row(found.metrics, metric="musiq")["verdict"] == "unproven"
+    assert row(found.metrics, metric="musiq")["verdict"] == "too few to tell"
 
 
 def test_shares_have_intervals_with_images_as_units() -> None:
@@ -146,12 +157,15 @@ def test_shares_have_intervals_with_images_as_units() -> None:
     found = audit(*chains).failures
     total = row(found, editor="all")
     assert (total["n_cells"], total["n_failed"], total["n_sources"]) == (12, 4, 6)
-    assert (total["low"], total["high"]) == pytest.approx(wilson(2, 6))
+    band = share([2, 2, 0, 0, 0, 0], [2] * 6)
+    assert (total["low"], total["high"]) == pytest.approx((band.low[0], band.high[0]))
     assert found["editor"].to_list() == ["all", "one", "two"]
 
 
-def test_one_image_has_no_interval() -> None:
-    total = row(audit(Chain("cat", {"musiq": RISES})).failures, editor="all")
+@pytest.mark.parametrize("images", [1, 4])
+def test_fewer_than_five_images_have_no_interval_under_however_many_editors(images: int) -> None:
+    chains = [Chain(f"i{n}", {"musiq": RISES}, editor=editor) for n in range(images) for editor in "abcdefgh"]
+    total = row(audit(*chains).failures, editor="all")
     assert (total["share"], total["low"], total["high"]) == (1, None, None)
 
 

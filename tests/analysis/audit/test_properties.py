@@ -15,6 +15,7 @@ from convergebench.analysis.audit.material import Material, arrange
 from convergebench.analysis.audit.ranks import rank_table
 from convergebench.analysis.audit.result import AuditInput
 from convergebench.analysis.audit.settings import AuditSettings
+from convergebench.analysis.bootstrap import Bootstrap
 from tests.analysis.audit.worlds import FACTS, QUICK, Chain, audit, world
 
 SCORE = st.floats(-200, 200, allow_subnormal=False) | st.integers(0, 3).map(float)
@@ -68,7 +69,7 @@ def test_counts_are_those_of_plain_loops(scores: list[list[float | None]]) -> No
         fails = any(mean is not None and mean >= 0 for mean in means)
         failed, failed_any = failed + fails, failed_any + any(one >= 0 for one in worst)
         missing += None in means and not fails
-    rows = tallies(gaps_of(world(chains(scores)))[1], 0.95)
+    rows = tallies(gaps_of(world(chains(scores)))[1], Bootstrap(draws=50))
     if any(value is not None for run in scores for value in run):
         total = next(row for row in rows if row["editor"] == "all")
         assert (total["n_failed"], total["n_failed_any"], total["n_missing"]) == (failed, failed_any, missing)
@@ -84,7 +85,7 @@ def test_missing_is_never_a_success(scores: list[list[float | None]]) -> None:
     alone = [Chain(f"i{n}", {"musiq": own}) for n, own in enumerate(scores)]
     less = [replace(one, scores={"musiq": [*one.scores["musiq"][:3], None]}) for one in alone]
     (before,), (after,) = (
-        [row for row in tallies(gaps_of(world(own))[1], 0.95) if row["editor"] == "all"] or [{}]
+        [row for row in tallies(gaps_of(world(own))[1], Bootstrap(draws=50)) if row["editor"] == "all"] or [{}]
         for own in (alone, less)
     )
     if after:
@@ -98,7 +99,7 @@ def test_missing_is_never_a_success(scores: list[list[float | None]]) -> None:
 def test_a_strictly_falling_metric_is_white_with_rank_correlation_minus_one(falls: list[list[int]]) -> None:
     given = world([Chain(f"i{n}", {"musiq": [0, *sorted(own, reverse=True)]}) for n, own in enumerate(falls)])
     material, gaps = gaps_of(given)
-    assert all(row["white"] and row["white_any"] and row["n_failed"] == 0 for row in tallies(gaps, 0.95))
+    assert all(row["white"] and row["white_any"] and row["n_failed"] == 0 for row in tallies(gaps, Bootstrap(draws=50)))
     ranks = rank_table(material).filter(against="step")
     assert all(abs(rho + 1) < 1e-9 for rho in ranks["rho"])
 
@@ -112,8 +113,8 @@ def test_a_constant_metric_fails_everywhere_and_is_marked(score: float, images: 
 
 
 def test_the_same_input_gives_the_same_numbers() -> None:
-    own = chains([[9, 8, 7, 9], [9, 8, 9, 6], [5, 4, 3, 4]])
+    own = chains([[9 + n % 7, 8, 7 + n % 3, 9 - n % 4] for n in range(18)])
     one, two = audit(*own), audit(*reversed(own))
     assert one.headline == two.headline
-    for name in ("metrics", "gaps", "confound", "ranks", "filter_risk", "contradictions"):
+    for name in ("metrics", "gaps", "pairs", "confound", "ranks", "filter_risk", "contradictions"):
         assert_frame_equal(getattr(one, name), getattr(two, name))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
 from convergebench.analysis.audit.analyse import analyse_audit
 from convergebench.analysis.audit.result import SCHEMAS, AuditAnalysis, AuditInput, frame_names
 from convergebench.analysis.audit.settings import AuditSettings
+from convergebench.analysis.audit.verdicts import verdict_on
 from convergebench.errors import StudyError
 from convergebench.metrics.iqa.typical import PUBLISHED
 from tests.analysis.audit.worlds import FACTS, QUICK, Chain, audit, row, world
@@ -18,8 +20,8 @@ FALLS, RISES = (90, 80, 70, 60), (60, 70, 80, 90)
 
 
 def many(pattern: str, *, metric: str = "musiq", editor: str = "one") -> list[Chain]:
-    """One image per letter: `-` falls, `+` rises, `?` lacks its last score. Untouched scores differ a little."""
-    values: dict[str, tuple[float | None, ...]] = {"-": FALLS, "+": RISES, "?": (*FALLS[:3], None)}
+    """One image per letter: `-` falls, `+` rises, `0` stays, `?` lacks its last score. Untouched scores differ."""
+    values: dict[str, tuple[float | None, ...]] = {"-": FALLS, "+": RISES, "0": (70,) * 4, "?": (*FALLS[:3], None)}
     return [
         Chain(f"i{n:02}", {metric: [n / 10, *values[letter][1:]]}, editor=editor) for n, letter in enumerate(pattern)
     ]
@@ -28,18 +30,22 @@ def many(pattern: str, *, metric: str = "musiq", editor: str = "one") -> list[Ch
 @pytest.mark.parametrize(
     ("pattern", "verdict", "reason"),
     [
-        ("-" * 12, "sound", "No failure on 12 pictures of 12 source images under 1 editor."),
-        ("-" * 11, "unproven", "but it takes 12 images to call it sound."),
+        ("-" * 20, "sound", "No failure on 20 pictures of 20 source images under 1 editor (95%: 0–"),
+        ("-" * 11, "unproven", " under 1 editor (95%: 0–31%), but what is sound fails on under 25% for sure."),
         ("-" * 12 + "?", "unproven", "but 1 of 13 lacks a score."),
-        ("????", "unproven", "None of 4 pictures has all the scores that it takes."),
-        ("-" * 11 + "+", "sometimes fooled", "Fails on 1 of 12 pictures, 8%"),
-        ("-" * 9 + "+++", "often fooled", "Fails on 3 of 12 pictures, 25%"),
+        ("????", "too few to tell", "None of 4 pictures has all the scores that it takes."),
+        ("-" * 29 + "+", "seldom fooled", "Fails on 1 of 30 pictures, 3% (95%: "),
+        ("-" * 9 + "+++", "cannot be told", "whether that is often, 25% or more, cannot be told with 12 images."),
+        ("-" * 6 + "+++", "cannot be told", "Fails on 3 of 9 pictures, 33% (95%: "),
+        ("-0000000-", "often fooled", "Fails on 7 of 9 pictures, 78% (95%: "),
+        ("-+++", "too few to tell", "; 4 source images are too few to tell more, it takes 5."),
+        ("---", "too few to tell", "; 3 source images are too few to tell more, it takes 5."),
         (
             "++++++",
             "rewards damage",
             "Scores rise by 20.00 of 100 on average (95%: 20.00 to 20.00) by round 3; fails on 6",
         ),
-        ("+", "often fooled", "Fails on 1 of 1 picture, 100%, of one."),
+        ("+", "too few to tell", "Fails on 1 of 1 picture, 100%, of one; 1 source image is too few to tell more"),
     ],
 )
 def test_verdicts(pattern: str, verdict: str, reason: str) -> None:
@@ -49,12 +55,35 @@ def test_verdicts(pattern: str, verdict: str, reason: str) -> None:
     assert found["white"] is (set(pattern) == {"-"})
 
 
+@pytest.mark.parametrize(
+    ("failed", "of", "low", "high", "verdict"),
+    [
+        (0, 12, 0.0, 0.24, "sound"),
+        (0, 12, 0.0, 0.26, "unproven"),
+        (0, 11, 0.0, 0.24, "unproven"),
+        (1, 40, 0.0, 0.13, "seldom fooled"),
+        (3, 9, 0.12, 0.65, "cannot be told"),
+        (3, 9, 0.06, 0.79, "cannot be told"),
+        (7, 9, 0.45, 0.94, "often fooled"),
+        (12, 12, 0.76, 1.0, "often fooled"),
+        (12, 40, 0.18, 0.45, "cannot be told"),
+        (20, 60, 0.25, 0.42, "often fooled"),
+    ],
+)
+def test_the_verdict_follows_from_the_interval(failed: int, of: int, low: float, high: float, verdict: str) -> None:
+    """The same count with another interval is another verdict, and the line it is held against is printed."""
+    counts = {"n_failed": failed, "n_failed_any": failed, "n_missing": 0, "n_cells": of, "n_sources": of, "images": of}
+    word, reason = verdict_on({**counts, "low": low, "high": high}, "Told", QUICK)
+    assert word == verdict
+    assert ("25%" if high > 0.25 or failed else "it takes 12 images") in reason or verdict == "sound"
+
+
 def test_a_reason_says_which_editors_it_fails_under() -> None:
     found = row(
         audit(*many("++--"), *many("----", editor="two"), *many("+---", editor="three")).metrics, metric="musiq"
     )
     assert "Fails on 3 of 12 pictures, 25%" in str(found["reason"])
-    assert str(found["reason"]).endswith(": one (2 of 4) and three (1 of 4).")
+    assert ": one (2 of 4) and three (1 of 4); 4 source images are too few" in str(found["reason"])
 
 
 def test_all_published_metrics_have_a_row_in_their_order_then_the_others_by_name() -> None:
@@ -98,20 +127,34 @@ def test_pi_has_a_note_on_its_bound() -> None:
 
 
 def test_recommendations_print_the_line_that_was_drawn() -> None:
-    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(12)]
+    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(20)]
     found = audit(*sharp).recommendations
     answers = {one["purpose"]: one for one in found.filter(metric="musiq").to_dicts()}
     assert {name: one["answer"] for name, one in answers.items()} == {
         "filter": "yes", "follow a chain": "yes", "compare images": "yes",
     }  # fmt: skip
-    assert "0% (95%: 0–24%) of 12 pictures at round 3 pass a filter" in answers["filter"]["reason"]
-    assert "at most 10% is a yes, at most 50% calls for care" in answers["filter"]["reason"]
-    assert "2 or more is a yes, 1 or more calls for care" in answers["compare images"]["reason"]
+    assert "0% (95%: 0–16%) of 20 pictures at round 3 pass a filter at percentile 25" in answers["filter"]["reason"]
+    assert "under 25% for sure is a yes, up to 50% calls for care, over that is a no" in answers["filter"]["reason"]
+    assert "2 or more for sure is a yes, 1 or more calls for care" in answers["compare images"]["reason"]
+
+
+def test_no_answer_goes_beyond_what_its_interval_supports() -> None:
+    """Nothing fails and nothing passes, but of eight images: too few for a yes, and for a percentile of 5."""
+    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(8)]
+    found = audit(*sharp)
+    told = {one["purpose"]: one for one in found.recommendations.filter(metric="musiq").to_dicts()}
+    assert (told["filter"]["answer"], told["follow a chain"]["answer"]) == ("with care", "with care")
+    few = audit(*sharp[:7]).recommendations
+    alone = row(few, metric="musiq", purpose="filter")
+    assert "at percentile 50" in str(alone["reason"]), "seven are too few for 25"
+    none = audit(*sharp[:4]).recommendations.filter(metric="musiq")
+    assert none["answer"].to_list() == ["unknown"] * 3
+    assert "4 untouched images: too few to tell, a filter at percentile 5 takes 40." in none["reason"].to_list()
 
 
 def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> None:
-    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(8)]
-    fooled = [Chain(f"j{n:02}", {"musiq": [80 + n / 10, 80, 81, 20]}) for n in range(4)]
+    sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(4)]
+    fooled = [Chain(f"j{n:02}", {"musiq": [80 + n / 10, 80, 81, 20]}) for n in range(8)]
     found = audit(*sharp, *fooled).recommendations
     told = row(found, metric="musiq", purpose="compare images")
     assert told["answer"] == "with care"
@@ -120,7 +163,7 @@ def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> No
 
 def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
     chains = [
-        Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20], "brisque": [10 + n / 10, 20, 50, 80]}) for n in range(12)
+        Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20], "brisque": [10 + n / 10, 20, 50, 80]}) for n in range(20)
     ]
     given = world(chains)
     taught = {**given.facts, "musiq": replace(given.facts["musiq"], learned_from=("one", "another"))}
@@ -135,10 +178,10 @@ def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
 
 
 def test_between_yes_and_no_lies_care() -> None:
-    """Spread over 70, 80 and 90 is 10: a drop of 15 is once and a half of it. One of three passes at 70 and more."""
-    drops = {"ant": (70, 55), "bee": (80, 65), "cat": (90, 75)}
-    chains = [Chain(name, {"musiq": [first, first, first - 1, last]}) for name, (first, last) in drops.items()]
-    found = audit(*chains, settings=replace(QUICK, percentiles=(0.0, 100.0))).recommendations.filter(metric="musiq")
+    """A drop of three spreads, but one in ten fails and passes: no clear yes to any purpose, and no no."""
+    chains = [Chain(f"i{n:02}", {"musiq": [50 + n, 50 + n, 49 + n, 32 + n]}) for n in range(18)]
+    kept = [Chain(f"j{n:02}", {"musiq": [50 + n, 50 + n, 49 + n, 66]}) for n in range(2)]
+    found = audit(*chains, *kept).recommendations.filter(metric="musiq")
     assert found["answer"].to_list() == ["with care", "with care", "with care"]
 
 
@@ -147,9 +190,9 @@ def test_a_metric_that_rises_with_damage_is_good_for_nothing_however_large_the_r
     assert found["answer"].to_list() == ["no", "no", "no"]
 
 
-def test_too_few_untouched_images_leave_two_purposes_unknown() -> None:
-    found = audit(*many("--")).recommendations.filter(metric="musiq")
-    assert found["answer"].to_list() == ["unknown", "with care", "unknown"]
+def test_too_few_images_leave_every_purpose_unknown() -> None:
+    found = audit(*many("----")).recommendations.filter(metric="musiq")
+    assert found["answer"].to_list() == ["unknown"] * 3
 
 
 def test_the_contradiction_is_the_highest_rise_among_plainly_damaged_pictures() -> None:
@@ -193,39 +236,90 @@ def test_equal_rises_go_by_damage_which_is_printed_as_measured() -> None:
 def test_the_headline_says_that_no_column_is_white() -> None:
     chains = [
         Chain(f"i{n}", {"musiq": [9, 8, 7, 9 if n < 2 else 1], "brisque": [9, 9, 8, 7 if n < 3 else 20]})
-        for n in range(4)
+        for n in range(5)
     ]
     first, second, *_ = audit(*chains).headline
     assert first == (
         "None of the 2 metrics that were run notices the damage on every image: no column is fully white; "
-        "brisque calls 3 of 4 pictures better after 3 rounds than after one."
+        "brisque calls 3 of 5 pictures better after 3 rounds than after one."
     )
     assert second == "2 of the 23 published metrics were run."
 
 
-def test_the_headline_names_the_metrics_that_notice() -> None:
+def test_the_headline_names_the_metrics_that_notice_and_says_when_images_are_too_few() -> None:
     first = audit(Chain("cat", {"musiq": FALLS, "brisque": FALLS})).headline[0]
     assert first.startswith(
+        "1 image is too few to judge a metric: it takes 5. "
         "1 of 2 metrics that were run notices the damage on every image: musiq; brisque calls 1 of 1"
     )
 
 
+def rates(found: AuditAnalysis) -> str:
+    """The sentence on who fails least."""
+    return next(one for one in found.headline if "fails least" in one or "Fewest failures" in one)
+
+
+def test_no_metric_is_named_the_best_that_chance_could_have_made_it() -> None:
+    """Three of nine fail against none: p is 0.25 however the images are swapped."""
+    patterns = {"musiq": "---------", "share": "------+++"}
+    columns = [
+        {name: many(pattern, metric=name)[n].scores[name] for name, pattern in patterns.items()} for n in range(9)
+    ]
+    told = audit(*(Chain(f"i{n}", scores) for n, scores in enumerate(columns)))
+    assert rates(told).startswith(
+        "Which metric fails least cannot be told with 9 images: shares go from musiq, 0% (95%"
+    )
+    assert row(told.pairs, fewer="musiq")["p"] == pytest.approx(0.25)
+
+
+def test_metrics_that_surely_fail_more_often_are_named_and_those_that_may_not_too() -> None:
+    patterns = {"musiq": "-" * 12, "share": "-" * 10 + "++", "brisque": "-" * 12}
+    columns = [
+        {name: many(pattern, metric=name)[n].scores[name] for name, pattern in patterns.items()} for n in range(12)
+    ]
+    told = audit(*(Chain(f"i{n:02}", scores) for n, scores in enumerate(columns)))  # brisque: lower is better
+    assert rates(told).startswith("Fewest failures: musiq, 0% (95%: ")
+    assert "; brisque surely fails more often, of share that cannot be told with 12 images." in rates(told)
+    assert row(told.pairs, fewer="musiq", more="brisque")["told"] is True
+    assert row(told.pairs, fewer="musiq", more="share")["told"] is False
+
+
 def test_equal_metrics_are_named_together_and_one_metric_has_a_sentence() -> None:
-    """Untouched scores of 10, 20 and 30: percentile 5 keeps two of three. Two metrics share first place."""
+    """Untouched scores of 10, 20 … 80: percentile 25 keeps six of eight. Two metrics share first place."""
     chains = [
         Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 60], "share": [0.1 * n, 0.9, 0.8, 0.7], "brisque": [140, 20, 30, 40]})
-        for n in (1, 2, 3)
+        for n in range(1, 9)
     ]
     told = audit(*chains).headline
-    assert "Fewest failures: brisque and share, 0% (95%: 0–56%) of pictures; most: musiq, 100% (95%: 44–100%)." in told
-    assert (
-        "A filter on brisque set at percentile 5 of the untouched images, which keeps 100% of them, lets 100% "
-        "(95%: 44–100%) of the pictures at round 3 through; so does one on musiq and share."
-    ) in told
-    alone = audit(*(Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 30]}) for n in (1, 2, 3))).headline
-    assert "Failures: musiq, 0% (95%: 0–56%) of 3 pictures." in alone
-    assert any("which keeps 67% of them, lets 100%" in one for one in alone)
-    assert alone[-1] == "Damage moves musiq by more than what is on the picture does."
+    assert "Fewest failures: brisque and share, 0% (95%: 0–" in rates(audit(*chains))
+    assert rates(audit(*chains)).endswith("of pictures; musiq surely fails more often.")
+    (passes,) = (one for one in told if one.startswith("A filter on"))
+    assert passes.startswith(
+        "A filter on brisque set at percentile 25 of the untouched images, which keeps 100% of them, lets 100% (95%: "
+    )
+    assert passes.endswith("of the pictures at round 3 through; so does one on musiq and share.")
+    alone = audit(*(Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 30]}) for n in range(1, 9))).headline
+    assert any(one.startswith("Failures: musiq, 0% (95%: 0–") and one.endswith("of 8 pictures.") for one in alone)
+    assert any("which keeps 75% of them, lets 100%" in one for one in alone)
+
+
+def test_content_or_damage_is_told_only_where_the_interval_says_so() -> None:
+    def effects(drop: float, images: int = 12) -> str:
+        firsts = np.linspace(40, 60, images)
+        falls = [
+            [first, first, first - drop / 2, first - drop * (1 + 0.02 * (n % 3))] for n, first in enumerate(firsts)
+        ]
+        return audit(*(Chain(f"i{n:02}", {"musiq": own}) for n, own in enumerate(falls))).headline[-1]
+
+    assert effects(30) == "Damage surely moves musiq by more than what is on the picture does."
+    assert effects(2).startswith("For 1 of 1 metric (musiq) what is on the picture surely moves the score more than")
+    for near in (5.5, 7.0):  # 0.86 and 1.09 times the spread
+        assert effects(near) == "For musiq it cannot be told whether content or damage moves the score more."
+
+
+def test_a_filter_that_cannot_be_set_is_said_to_be() -> None:
+    told = audit(*many("----")).headline
+    assert "4 untouched images are too few to set a filter: one at percentile 50 takes 5." in told
 
 
 def test_missing_scores_are_not_called_failures_in_the_headline() -> None:

@@ -25,7 +25,7 @@ NAMES = list(PUBLISHED)
 EDITORS = ("sim-jpeg", "sim-noise")
 KINDS = ("face", "object", "scene")
 WORST = {"filter": "no", "follow a chain": "with care", "compare images": "unknown"}
-VERDICTS = ("rewards damage", "often fooled", "sometimes fooled", "unproven", "sound")
+VERDICTS = ("rewards damage", "often fooled", "cannot be told", "unproven", "sound")
 
 
 def facts(name: str) -> MetricFacts:
@@ -217,7 +217,7 @@ def _numbers(
                 found["filter_risk"].append(
                     {"metric": metric, "percentile": percentile, "threshold": 42.0, "editor": editor, "at": at, "n": 20,
                      "passed": round(20 * share), "share": share, "low": max(0.0, share - 0.1),
-                     "high": min(1.0, share + 0.1), "clean_share": 1 - percentile / 100}
+                     "high": min(1.0, share + 0.1), "clean_share": 1 - percentile / 100, "n_clean": 40, "needed": 40}
                 )  # fmt: skip
     for editor in ["all", *editors]:
         for against, rho in (("step", -0.4 + 0.2 * (place % 5)), ("lpips-first", None if place == 1 else -0.5)):

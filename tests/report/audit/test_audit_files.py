@@ -78,7 +78,7 @@ def test_the_terminal_keeps_to_80_columns_with_long_names_and_ascii(tmp_path: Pa
     text = printed(given, encoding="ascii")
     assert max(map(len, text.splitlines())) <= 80
     assert "[bold]odd[/bold]" in text
-    assert "one image" in text
+    assert "1 image" in text
 
 
 def test_the_terminal_says_when_nothing_was_run(tmp_path: Path) -> None:

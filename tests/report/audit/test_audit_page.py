@@ -9,6 +9,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -16,11 +17,10 @@ from convergebench.report.audit.heat import heat_panels, white_sentence
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.audit.lines import risk_panels, trace_panels
 from convergebench.report.audit.page import not_run_reasons, open_page
-from convergebench.report.audit.pictures import details
 from convergebench.report.audit.write import write_audit
 from convergebench.report.html import audit_link
-from tests.report.audit.sample import make_audit
-from tests.report.pictures import draw, store
+from tests.report.audit.sample import frame, make_audit
+from tests.report.pictures import store
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -231,26 +231,54 @@ def test_pictures_that_are_gone_are_said_to_be(tmp_path: Path) -> None:
     assert "no picture was kept" in text
 
 
-def test_the_detail_is_where_two_pictures_differ(tmp_path: Path) -> None:
-    import cv2
-    import numpy as np
+def test_a_page_without_a_detail_does_not_speak_of_one(tmp_path: Path) -> None:
+    given = make_audit(tmp_path, metrics=1, additions=False)
+    grey = store(tmp_path, np.full((48, 48, 3), 128, np.uint8))
+    last = max(at for *_, at in given.pictures)
+    given = replace(given, pictures={key: grey if key[3] == last else file for key, file in given.pictures.items()})
+    text = write_audit(given, tmp_path / "audit", plots=False).read_text(encoding="utf-8")
+    assert 'class="hero contradiction"' in text
+    assert "two details" not in text
+    assert 'class="details"' not in text
 
-    before = draw("face", 400, seed=1)
-    after = before.copy()
-    after[300:380, 20:100] = 0
-    paths = [tmp_path / store(tmp_path, picture) for picture in (before, after)]
-    found = details(*paths)
-    assert found is not None
-    late = cv2.imdecode(np.frombuffer(found[1], np.uint8), cv2.IMREAD_COLOR)
-    assert late is not None
-    assert (late.max(axis=2) < 20).mean() > 0.6  # the black square fills most of it
-    assert details(paths[0], tmp_path / store(tmp_path, before[:200])) is None
+
+def test_which_metric_fails_less_often_is_told_with_its_test(tmp_path: Path) -> None:
+    given = make_audit(tmp_path, metrics=3, additions=False)
+    one, two, three = given.audit.metrics.filter(status="audited")["metric"].to_list()
+    common = {"difference": 0.5, "p": 0.01, "n_cells": 12, "n_sources": 12}
+    pairs = frame(
+        "pairs",
+        [
+            {"fewer": one, "more": two, "p_holm": 0.03, "told": True, **common},
+            {"fewer": one, "more": three, "p_holm": 0.4, "told": False, **common},
+        ],
+    )
+    text = write_audit(replace(given, audit=replace(given.audit, pairs=pairs)), tmp_path / "audit", plots=False)
+    part = text.read_text(encoding="utf-8").split("Which fails less often")[1].split("</details>")[0]
+    assert re.findall(r"<td>(yes|cannot be told)</td>", part) == ["yes", "cannot be told"]
+
+
+def test_a_filter_that_takes_more_images_says_so_in_place_of_a_number(tmp_path: Path) -> None:
+    given = make_audit(tmp_path, additions=False)
+    few = pl.col("percentile") < 25
+    risk = given.audit.filter_risk.with_columns(
+        *(pl.when(~few).then(pl.col(name)).alias(name) for name in ("threshold", "share", "passed", "low", "high")),
+        n_clean=pl.lit(12, pl.Int64),
+    )
+    given = replace(given, audit=replace(given.audit, filter_risk=risk))
+    out = write_audit(given, tmp_path / "audit", plots=False)
+    text = out.read_text(encoding="utf-8")
+    assert "Too few to tell: 12 untouched images, percentile 5 takes 40." in text
+    assert "filter at 25 %" in text, "a card tells of the mildest filter that could be set"
+    assert "filter at 5 %" not in text
 
 
 def test_every_constant_and_run_is_at_the_foot(html: str, audit: AuditReportInput) -> None:
     foot = html[html.index('<section id="made"') :]
     for name in ("gaps", "baseline", "by", "ranges", "percentiles", "damage", "enough", "draws", "seed", "confidence"):
         assert f"<dt>{name}</dt>" in foot
+    for rule in ("<dt>often</dt><dd>0.25</dd>", "<dt>fewest sources</dt><dd>5</dd>"):
+        assert rule in foot
     assert audit.made["command"] in foot
     assert "Run run-a" in foot
     assert all(note in unescape(foot) for note in audit.audit.notes)

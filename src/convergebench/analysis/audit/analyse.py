@@ -8,11 +8,12 @@ from convergebench.analysis.audit.confound import clean_scores, confound_table
 from convergebench.analysis.audit.content import content_table
 from convergebench.analysis.audit.contradictions import contradiction_table
 from convergebench.analysis.audit.filter_risk import filter_table
-from convergebench.analysis.audit.gaps import cell_gaps, cell_table, failure_table, run_gaps, tallies
+from convergebench.analysis.audit.gaps import cell_gaps, cell_states, cell_table, failure_table, run_gaps, tallies
 from convergebench.analysis.audit.headline import sentences
 from convergebench.analysis.audit.material import arrange
 from convergebench.analysis.audit.notes import notes
 from convergebench.analysis.audit.opinions import opinion_table
+from convergebench.analysis.audit.pairs import pair_table
 from convergebench.analysis.audit.ranges import range_table
 from convergebench.analysis.audit.ranks import rank_table
 from convergebench.analysis.audit.recommendations import recommendation_table
@@ -38,12 +39,13 @@ def analyse_audit(given: AuditInput, settings: AuditSettings) -> AuditAnalysis:
     material = replace(material, settings=used)
     own = run_gaps(material, steps.gaps)
     gaps, clean = cell_gaps(own, material), clean_scores(material)
-    found = tallies(gaps, settings.confidence)
+    found = tallies(gaps, material.bootstrap)
     frames = {
         "metrics": metric_table(given, material, gaps, found),
         "gaps": gaps,
         "cells": cell_table(gaps),
         "failures": failure_table(found, list(material.scales)),
+        "pairs": pair_table(cell_states(gaps), material),
         "traces": trace_table(material),
         "confound": confound_table(material, gaps, clean),
         "ranges": range_table(material),

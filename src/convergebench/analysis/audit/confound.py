@@ -2,7 +2,8 @@
 
 The spread of its score over untouched images is what content alone does; the mean gap at the last step is what damage
 does. Their ratio is an effect size: under 1, a damaged picture of one thing may well score better than a clean picture
-of another.
+of another. Its interval is that of the signed ratio over source images: where the score may as well have risen as
+fallen, it begins at 0.
 
 Untouched images are counted once each. If two runs give one image different scores, the pictures differed (another
 size, another crop), and they are two; a difference in the sixth digit is no more than another device.
@@ -14,12 +15,13 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.audit.clusters import last_gaps, number
+from convergebench.analysis.audit.jackknife import jackknife, size
 from convergebench.analysis.audit.material import Material, table
-from convergebench.analysis.bootstrap import Bootstrap, Interval
+from convergebench.analysis.bootstrap import Interval
 from convergebench.analysis.trajectories import Floats
 
 ENOUGH_CLEAN = 3
-"""Untouched images that it takes to speak of a spread, or of a percentile."""
+"""Untouched images that it takes to speak of a spread."""
 SAME_DIGITS = 5
 
 
@@ -55,13 +57,13 @@ def _row(name: str, last: pl.DataFrame, clean: pl.DataFrame, material: Material)
         row |= {"smallest": own["scaled"][0], "largest": own["scaled"][-1]}
         row |= {"smallest_source": own["source"][0], "largest_source": own["source"][-1]}
     if enough and mean_gap is not None:
-        band = _ratio(last, own, material.bootstrap)
+        band = damage_over_content(last, own, material.settings.confidence)
         row |= {"ratio": number(band.estimate[0]), "low": number(band.low[0]), "high": number(band.high[0])}
     return row
 
 
-def _ratio(last: pl.DataFrame, clean: pl.DataFrame, bootstrap: Bootstrap) -> Interval:
-    """|mean gap| over spread, as a function of sums over images, so that whole images can be drawn again."""
+def damage_over_content(last: pl.DataFrame, clean: pl.DataFrame, confidence: float) -> Interval:
+    """|mean gap| over spread with its interval; `last` has `source` and `gap`, `clean` has `source` and `scaled`."""
     # sums of squares lose digits far from 0
     away = pl.col("scaled") - clean["scaled"].mean()
     gaps = last.group_by("source").agg(pl.col("gap").sum().alias("gap"), pl.len().alias("cells"))
@@ -69,15 +71,16 @@ def _ratio(last: pl.DataFrame, clean: pl.DataFrame, bootstrap: Bootstrap) -> Int
         away.sum().alias("sum"), (away**2).sum().alias("squares"), pl.len().alias("images")
     )
     joined = gaps.join(images, on="source", how="full", coalesce=True).sort("source").fill_null(0)
-    features = joined.select(pl.col("gap", "cells", "sum", "squares", "images").cast(pl.Float64)).to_numpy()
-    return bootstrap.statistic(features, _effect)
+    features = joined.select(pl.col("gap", "sum", "squares", "images", "cells").cast(pl.Float64)).to_numpy()
+    return size(jackknife(features, _effect, confidence))
 
 
 def _effect(totals: Floats) -> Floats:
-    gap, cells, total, squares, images = np.moveaxis(np.asarray(totals), -1, 0)
+    """Mean gap over spread, signed, of sums over images."""
+    gap, total, squares, images, cells = np.moveaxis(np.asarray(totals), -1, 0)
     mean = np.divide(gap, cells, out=np.full_like(gap, np.nan), where=cells > 0)
     around = squares - np.divide(total**2, images, out=np.zeros_like(total), where=images > 0)
     variance = np.divide(around, images - 1, out=np.full_like(gap, np.nan), where=images > 1)
-    # rounding leaves a trace where all images of a draw are one
+    # rounding leaves a trace where all images score the same
     spread = np.sqrt(np.where(variance > 1e-12 * np.maximum(1.0, squares), variance, np.nan))
-    return np.asarray(np.abs(mean) / spread)
+    return np.asarray(mean / spread)

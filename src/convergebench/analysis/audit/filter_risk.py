@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from convergebench.analysis.audit.clusters import with_all
-from convergebench.analysis.audit.confound import ENOUGH_CLEAN
+from convergebench.analysis.audit.filter_interval import Drawn, draw, pass_interval
 from convergebench.analysis.audit.material import ALL, Material, table
-from convergebench.analysis.failures import wilson
+from convergebench.analysis.audit.settings import AuditSettings, images_for
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """A threshold as it is set, and as it is set in every draw of the sources."""
+
+    threshold: float
+    drawn: Drawn
 
 
 def filter_table(material: Material, gaps: Sequence[int], clean: pl.DataFrame) -> pl.DataFrame:
     """The frame `filter_risk`: per metric, percentile, editor (and `all`) and step.
 
-    The steps are the gaps and, per editor, the last step that all its chains share. Shares have Wilson intervals with
-    source images as units. With too few untouched images there is no threshold, and so no share.
+    The steps are the gaps and, per editor, the last step that all its chains share. A percentile that lies beyond too
+    few untouched images (`n_clean` of the `needed`) sets no threshold, and so there is no share. The interval of a
+    share draws untouched and damaged pictures of whole sources again, so it knows that the threshold is an estimate.
     """
     pictures = _pictures(material, gaps)
     rows: list[dict[str, object]] = []
     for name in material.scales:
-        own = pictures.filter(pl.col("metric") == name)
-        untouched = clean.filter(pl.col("metric") == name)["scaled"]
+        own, untouched = pictures.filter(metric=name), clean.filter(metric=name)
+        sources = sorted({*own["source"], *untouched["source"]})
+        number = pl.col("source").replace_strict(sources, range(len(sources)), return_dtype=pl.Int64).alias("number")
+        own, untouched = own.with_columns(number), untouched.with_columns(number)
         for percentile in sorted(set(material.settings.percentiles)):
-            threshold = untouched.quantile(percentile / 100, "linear") if untouched.len() >= ENOUGH_CLEAN else None
-            known = {"metric": name, "percentile": percentile, "threshold": threshold}
-            if threshold is not None:
-                known["clean_share"] = (untouched >= threshold).mean()
-            rows += [{**known, **row} for row in _shares(own, threshold, material.settings.confidence)]
+            found = _filter(untouched, percentile, len(sources), material.settings)
+            known = {"metric": name, "percentile": percentile, "threshold": found.threshold if found else None}
+            known |= {"n_clean": untouched["source"].n_unique(), "needed": images_for(percentile)}
+            if found is not None:
+                known["clean_share"] = (untouched["scaled"] >= found.threshold).mean()
+            rows += [{**known, **row} for row in _shares(own, found, material.settings.confidence)]
     return table("filter_risk", rows)
+
+
+def _filter(untouched: pl.DataFrame, percentile: float, sources: int, settings: AuditSettings) -> _Filter | None:
+    """The filter at a percentile, or None where it would hang on too few images."""
+    if untouched["source"].n_unique() < images_for(percentile):
+        return None
+    scores, owners = untouched["scaled"].to_numpy(), untouched["number"].to_numpy()
+    drawn = draw(scores, owners, percentile=percentile, of=sources, draws=settings.draws, seed=settings.seed)
+    return _Filter(float(np.percentile(scores, percentile)), drawn)
 
 
 def _pictures(material: Material, gaps: Sequence[int]) -> pl.DataFrame:
@@ -44,15 +68,17 @@ def _pictures(material: Material, gaps: Sequence[int]) -> pl.DataFrame:
     return scores.join(copies, on="chain").filter(wanted).select("metric", "editor", "source", "at", "scaled")
 
 
-def _shares(own: pl.DataFrame, threshold: float | None, confidence: float) -> list[dict[str, object]]:
-    passes = (pl.col("scaled") >= threshold).sum() if threshold is not None else pl.lit(None, dtype=pl.Int64)
-    found = own.group_by("editor", "at").agg(
-        pl.len().alias("n"), passes.alias("passed"), pl.col("source").n_unique().alias("images")
-    )
+def _shares(own: pl.DataFrame, found: _Filter | None, confidence: float) -> list[dict[str, Any]]:
     rows = []
-    for row in found.sort(pl.col("editor") != ALL, "editor", "at").iter_rows(named=True):
-        share = row["passed"] / row["n"] if row["passed"] is not None else None
-        images = row.pop("images")
-        low, high = wilson(share * images, images, confidence) if share is not None and images > 1 else (None, None)
-        rows.append({**row, "share": share, "low": low, "high": high})
+    # a fixed order, so that sums end in the same digit whatever order the chains came in
+    ordered = own.sort(pl.col("editor") != ALL, "editor", "at", "number", "scaled")
+    for (editor, at), part in ordered.group_by("editor", "at", maintain_order=True):
+        row: dict[str, Any] = {"editor": editor, "at": at, "n": part.height}
+        if found is not None:
+            scores, owners = part["scaled"].to_numpy(), part["number"].to_numpy()
+            passed = int((scores >= found.threshold).sum())
+            share = passed / part.height
+            low, high = pass_interval(scores, owners, share, found.drawn, confidence)
+            row |= {"passed": passed, "share": share, "low": low, "high": high}
+        rows.append(row)
     return rows

@@ -8,8 +8,8 @@ difference, so the range used for scaling cannot change it.
 A cell (one image under one editor) fails if any of its gaps fails. Where a gap is missing and no other fails, nobody
 knows: the cell is no success and no part of the share, it is counted as missing. If it has a gap at all it is open: it
 could have come into the share by failing, never by being noticed, so the share leans towards failure. The interval
-therefore reaches from all open cells noticed to all of them failed. Intervals are Wilson's and take source images as
-units, since cells of one image are alike; of one image there is none.
+therefore reaches from all open cells noticed to all of them failed. It takes whole source images as units, since cells
+of one image are alike; of fewer than five images there is none.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.analysis.audit.clusters import with_all
+from convergebench.analysis.audit.clusters import number, with_all
 from convergebench.analysis.audit.material import ALL, Material, shaped, table
 from convergebench.analysis.audit.scaling import scale_table
-from convergebench.analysis.failures import wilson
+from convergebench.analysis.bootstrap import Bootstrap
+from convergebench.analysis.trajectories import Floats
 
 CELL = ["run", "editor", "source", "pair"]
 
@@ -84,8 +85,26 @@ def cell_table(gaps: pl.DataFrame) -> pl.DataFrame:
     return shaped("cells", found)
 
 
-def tallies(gaps: pl.DataFrame, confidence: float) -> list[dict[str, Any]]:
+def tallies(gaps: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
     """Per metric and editor, and `all` of them: cells that fail, with the interval of their share."""
+    every = with_all(cell_states(gaps).with_columns(pl.col("editor").alias("of")))
+    found = every.group_by("metric", "editor", maintain_order=True).agg(
+        pl.len().alias("n_cells"),
+        pl.col("failed").sum().alias("n_failed"),
+        pl.col("failed_any").sum().alias("n_failed_any"),
+        pl.col("zero").sum().alias("n_zero"),
+        pl.col("unknown").sum().alias("n_missing"),
+        pl.col("source").filter(~pl.col("unknown")).n_unique().alias("n_sources"),
+        pl.col("of").filter(~pl.col("unknown")).n_unique().alias("n_editors"),
+        pl.col("open").sum(),
+        pl.col("short").any().alias("short"),
+    )
+    by_source = _by_source(every)
+    return [_told(row, by_source.get((row["metric"], row["editor"])), bootstrap) for row in found.iter_rows(named=True)]
+
+
+def cell_states(gaps: pl.DataFrame) -> pl.DataFrame:
+    """Per cell and metric: `failed`, `unknown` (nobody can tell) and `open` (unknown, though it has a gap)."""
     cells = gaps.group_by(*CELL, "metric", maintain_order=True).agg(
         pl.col("failed").any().alias("failed"),
         pl.col("failed_any").any().alias("failed_any"),
@@ -97,34 +116,32 @@ def tallies(gaps: pl.DataFrame, confidence: float) -> list[dict[str, Any]]:
     failed, zero = (pl.col(name).fill_null(False) for name in ("failed", "zero"))
     any_run = pl.col("failed_any").fill_null(False)
     cells = cells.with_columns(failed, zero, any_run, (pl.col("partly") & ~failed).alias("unknown"))
-    every = with_all(cells.with_columns(pl.col("editor").alias("of")))
-    found = every.group_by("metric", "editor", maintain_order=True).agg(
-        pl.len().alias("n_cells"),
-        pl.col("failed").sum().alias("n_failed"),
-        pl.col("failed_any").sum().alias("n_failed_any"),
-        pl.col("zero").sum().alias("n_zero"),
-        pl.col("unknown").sum().alias("n_missing"),
-        pl.col("source").filter(~pl.col("unknown")).n_unique().alias("n_sources"),
-        pl.col("of").filter(~pl.col("unknown")).n_unique().alias("n_editors"),
-        (pl.col("unknown") & pl.col("some")).sum().alias("open"),
-        pl.col("source").filter(~pl.col("unknown") | pl.col("some")).n_unique().alias("images"),
-        pl.col("short").any().alias("short"),
-    )
-    return [_told(row, confidence) for row in found.iter_rows(named=True)]
+    return cells.with_columns((pl.col("unknown") & pl.col("some")).alias("open"))
 
 
-def _told(row: dict[str, Any], confidence: float) -> dict[str, Any]:
-    decided, failed, images = row["n_cells"] - row["n_missing"], row["n_failed"], row["images"]
-    seen = decided + row["open"]
-    share = failed / decided if decided else None
+def _by_source(cells: pl.DataFrame) -> dict[tuple[str, str], Floats]:
+    """Metric and editor → per source image: cells that fail, that are open, and all that were seen."""
+    seen = cells.filter(~pl.col("unknown") | pl.col("open"))
+    sums = seen.group_by("metric", "editor", "source").agg(pl.col("failed", "open").sum(), pl.len().alias("seen"))
+    return {
+        (str(metric), str(editor)): part.select(pl.col("failed", "open", "seen").cast(pl.Float64)).to_numpy()
+        for (metric, editor), part in sums.sort("metric", "editor", "source").group_by("metric", "editor")
+    }
+
+
+def _told(row: dict[str, Any], sums: Floats | None, bootstrap: Bootstrap) -> dict[str, Any]:
+    decided, failed = row["n_cells"] - row["n_missing"], row["n_failed"]
+    images = 0 if sums is None else sums.shape[0]
     low, high = None, None
-    if decided and images > 1:
-        low = wilson(failed * images / seen, images, confidence)[0]
-        high = wilson((failed + row["open"]) * images / seen, images, confidence)[1]
+    if sums is not None and decided:
+        counts = sums[:, 2:]
+        low = number(bootstrap.share(sums[:, :1], counts).low[0])
+        high = number(bootstrap.share(sums[:, :1] + sums[:, 1:2], counts).high[0])
     complete = row["n_missing"] == 0 and row["n_cells"] > 0
     return {
         **row,
-        **{"share": share, "low": low, "high": high, "decided": decided, "seen": seen},
+        **{"share": failed / decided if decided else None, "low": low, "high": high},
+        **{"decided": decided, "seen": decided + row["open"], "images": images},
         "white": complete and row["n_failed"] == 0,
         # a run that is missing might be the one that fails
         "white_any": complete and row["n_failed_any"] == 0 and not row["short"],

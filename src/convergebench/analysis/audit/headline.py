@@ -1,4 +1,8 @@
-"""The audit's findings as plain sentences, the most telling first."""
+"""The audit's findings as plain sentences, the most telling first.
+
+Counts are told as counts. A claim that one metric is better than another, or that a share lies on one side of a line,
+is made only where its test or its interval carries it; else the sentence says that it cannot be told.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import polars as pl
 from convergebench.analysis.audit.clusters import last_gaps
 from convergebench.analysis.audit.material import ALL, Material
 from convergebench.analysis.audit.words import counted, ends, listed, percent
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.metrics.iqa.typical import PUBLISHED
 
 NOTHING = "No picture has been scored yet, so no metric can be judged."
@@ -26,12 +31,23 @@ def sentences(frames: Mapping[str, pl.DataFrame], material: Material) -> tuple[s
     if frames["gaps"]["gap"].null_count() == frames["gaps"].height:
         return NO_GAP, _coverage(audited)
     return (
-        f"{_columns(audited)}{_worst_at_last(frames['gaps'], material)}.",
+        f"{_too_few(audited, frames['gaps'])}{_columns(audited)}{_worst_at_last(frames['gaps'], material)}.",
         _coverage(audited),
-        *_rates(audited, material),
+        *_rates(audited, frames["pairs"], material),
         *_filters(frames["filter_risk"], material),
         *_effects(frames["confound"]),
     )
+
+
+def _too_few(audited: Sequence[Row], gaps: pl.DataFrame) -> str:
+    """Where not one metric can be judged, that comes before all counts."""
+    if any(row["verdict"] != "too few to tell" for row in audited):
+        return ""
+    images = gaps.filter(pl.col("gap").is_not_null())["source"].n_unique()
+    if images >= FEWEST_SOURCES:
+        return "Too many scores are missing to judge a metric. "
+    verb = "is" if images == 1 else "are"
+    return f"{counted(images, 'image')} {verb} too few to judge a metric: it takes {FEWEST_SOURCES}. "
 
 
 def _columns(audited: Sequence[Row]) -> str:
@@ -84,20 +100,19 @@ def _coverage(audited: Sequence[Row]) -> str:
     return f"{published} of the {len(PUBLISHED)} published metrics {verb} run{more}."
 
 
-def _rates(audited: Sequence[Row], material: Material) -> list[str]:
-    """Who fails least and most, and what changes if every single run must be noticed."""
+def _rates(audited: Sequence[Row], pairs: pl.DataFrame, material: Material) -> list[str]:
+    """Who fails least, as far as that can be told, and what changes if every single run must be noticed."""
     known = [{**row, "decided": row["n_cells"] - row["n_missing"]} for row in audited if row["share"] is not None]
     known.sort(key=lambda row: row["share"])
     if not known:
         return []
     fewest = [row for row in known if row["share"] == known[0]["share"]]
-    most = [row for row in known if row["share"] == known[-1]["share"]]
     if len(known) == 1:
         told = [f"Failures: {_rate(known, material)} of {counted(known[0]['decided'], 'picture')}."]
     elif len(fewest) == len(known):
         told = [f"All {len(known)} fail on the same share of pictures: {_rate(known, material)}."]
     else:
-        told = [f"Fewest failures: {_rate(fewest, material)} of pictures; most: {_rate(most, material)}."]
+        told = [_least(known, fewest, pairs, material)]
     white, strict = (sum(row[name] for row in audited) for name in ("white", "white_any"))
     more = sum(row["n_failed_any"] - row["n_failed"] for row in audited)
     if white != strict or more:
@@ -110,6 +125,26 @@ def _rates(audited: Sequence[Row], material: Material) -> list[str]:
     return told
 
 
+def _least(known: Sequence[Row], fewest: Sequence[Row], pairs: pl.DataFrame, material: Material) -> str:
+    """The metrics with the fewest failures, and which of the others surely fail more often than all of them."""
+    names = [row["metric"] for row in fewest]
+    beaten = pairs.filter("told", pl.col("fewer").is_in(names)).group_by("more").len()
+    more = set(beaten.filter(pl.col("len") == len(names))["more"])
+    others = [row["metric"] for row in known if row["metric"] not in names]
+    surely, open_ = ([name for name in others if (name in more) is wanted] for wanted in (True, False))
+    images = counted(max(row["n_sources"] for row in known), "image")
+    if not surely:
+        most = [row for row in known if row["share"] == known[-1]["share"]]
+        return (
+            f"Which metric fails least cannot be told with {images}: shares go from {_rate(fewest, material)}, to "
+            f"{_rate(most, material)}."
+        )
+    taught = " (learned from editors like these)" if any(row["learned_from"] for row in fewest) else ""
+    told = f"Fewest failures: {_rate(fewest, material)} of pictures{taught}; {_all(surely)} surely "
+    told += "fails more often" if len(surely) == 1 else "fail more often"
+    return f"{told}, of {_all(open_)} that cannot be told with {images}." if open_ else f"{told}."
+
+
 def _rate(rows: Sequence[Row], material: Material) -> str:
     """Metrics of one share; their intervals are told if they are one too."""
     bands = {ends(row["low"], row["high"], material.settings.confidence, share=True) for row in rows}
@@ -118,10 +153,11 @@ def _rate(rows: Sequence[Row], material: Material) -> str:
 
 
 def _filters(risk: pl.DataFrame, material: Material) -> list[str]:
-    """The mildest filter at the last gap: what comes through."""
-    own = risk.filter(pl.col("at").is_in(material.settings.gaps), editor=ALL).drop_nulls("share")
+    """The mildest filter that could be set, at the last gap: what comes through."""
+    every = risk.filter(pl.col("at").is_in(material.settings.gaps), editor=ALL)
+    own = every.drop_nulls("share")
     if not own.height:
-        return []
+        return _no_filter(every)
     own = own.filter(pl.col("at") == pl.col("at").max(), pl.col("percentile") == pl.col("percentile").min())
     worst = own.sort("share", descending=True, maintain_order=True).row(0, named=True)
     alike = own.filter(pl.col("share") == worst["share"])["metric"].to_list()
@@ -130,24 +166,44 @@ def _filters(risk: pl.DataFrame, material: Material) -> list[str]:
     keeps += f"{percent(worst['clean_share'])} of them,"
     band = ends(worst["low"], worst["high"], material.settings.confidence, share=True)
     where = f"{material.settings.by} {worst['at']}"
-    others = f"; so does one on {_all(alike[1:])}" if len(alike) > 1 else ", the most of all"
+    others = f"; so does one on {_all(alike[1:])}" if len(alike) > 1 else ""
     passed = f"{percent(worst['share'])}{band} of the pictures at {where}"
-    return [f"A filter on {worst['metric']} {keeps} lets {passed} through{others if own.height > 1 else ''}."]
+    return [f"A filter on {worst['metric']} {keeps} lets {passed} through{others}."]
+
+
+def _no_filter(every: pl.DataFrame) -> list[str]:
+    """That no filter could be set, and what the least demanding one would take."""
+    if not every.height:
+        return []
+    least = every.sort("needed").row(0, named=True)
+    images = counted(least["n_clean"], "untouched image")
+    return [f"{images} are too few to set a filter: one at percentile {least['percentile']:g} takes {least['needed']}."]
 
 
 def _effects(confound: pl.DataFrame) -> list[str]:
+    """For which metrics content surely outweighs damage, or damage content."""
     known = confound.drop_nulls("ratio")
-    if not known.height:
+    told = known.drop_nulls("low")
+    if not told.height:
         return []
-    low = known.filter(pl.col("ratio") < 1).sort("ratio")
-    if not low.height:
-        whom = f"all {known.height} metrics" if known.height > 1 else str(known["metric"][0])
-        return [f"Damage moves {whom} by more than what is on the picture does."]
-    names = _all(low["metric"].to_list())
-    return [
-        f"For {low.height} of {counted(known.height, 'metric')} what is on the picture moves the score more than the "
-        f"damage does ({names}; smallest ratio {low['ratio'][0]:.2f})."
-    ]
+    content = told.filter(pl.col("high") < 1).sort("ratio")["metric"].to_list()
+    damage = told.filter(pl.col("low") > 1).sort("ratio")["metric"].to_list()
+    open_ = told.height - len(content) - len(damage)
+    if len(damage) == told.height:
+        whom = f"all {told.height} metrics" if told.height > 1 else damage[0]
+        return [f"Damage surely moves {whom} by more than what is on the picture does."]
+    of = f"of {counted(told.height, 'metric')}"
+    parts = []
+    if content:
+        more = "what is on the picture surely moves the score more than the damage does"
+        parts.append(f"for {len(content)} {of} ({_all(content)}) {more}")
+    if damage:
+        parts.append(f"for {len(damage)} {of} ({_all(damage)}) damage surely moves the score more than content does")
+    if open_:
+        whom = str(told["metric"][0]) if told.height == 1 else f"{open_} {of}"
+        parts.append(f"for {whom} it cannot be told whether content or damage moves the score more")
+    line = "; ".join(parts)
+    return [f"{line[0].upper()}{line[1:]}."]
 
 
 def _all(names: list[str]) -> str:

@@ -1,4 +1,8 @@
-"""What each metric is good for: filtering, following a chain, comparing images; and where the line was drawn."""
+"""What each metric is good for: filtering, following a chain, comparing images; and where the line was drawn.
+
+An answer holds for the whole interval of what it rests on. Where the interval reaches over a line nothing can be told,
+and the answer is unknown.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ from typing import Any
 import polars as pl
 
 from convergebench.analysis.audit.material import ALL, Material, table
-from convergebench.analysis.audit.verdicts import OFTEN
-from convergebench.analysis.audit.words import ends, percent
+from convergebench.analysis.audit.settings import OFTEN
+from convergebench.analysis.audit.words import counted, ends, percent
 
 FILTER, FOLLOW, COMPARE = "filter", "follow a chain", "compare images"
 PURPOSES = (FILTER, FOLLOW, COMPARE)
-FEW_PASS, HALF_PASS = 0.10, 0.50
-"""Share of damaged pictures that pass a filter, up to which it is worth having, or worth having with care."""
+HALF = 0.50
+"""Share of damaged pictures that pass a filter, or on which a metric fails, up to which it is usable with care."""
 CLEAR, EVEN = 2.0, 1.0
 """Mean gap in units of the spread over untouched images, from which damage shows, or shows with care."""
 
@@ -48,46 +52,69 @@ def _answers(row: Row, risks: Mapping[str, Row], effects: Mapping[str, Row], mat
 
 
 def _risks(filter_risk: pl.DataFrame) -> dict[str, Row]:
-    """Per metric the row of the mildest filter at the last gap, all editors together."""
+    """Per metric the row of the mildest filter that could be set, at the last gap, all editors together."""
     every = filter_risk.filter(editor=ALL)
-    mildest = every.filter(pl.col("percentile") == pl.col("percentile").min().over("metric"))
-    last = mildest.filter(pl.col("at") == pl.col("at").max().over("metric"))
-    return {row["metric"]: row for row in last.iter_rows(named=True)}
+    last = every.filter(pl.col("at") == pl.col("at").max().over("metric"))
+    # where none could be set, the mildest one says what it would take
+    mildest = last.sort(pl.col("share").is_null(), "percentile", maintain_order=True)
+    return {row["metric"]: row for row in mildest.unique("metric", keep="first").iter_rows(named=True)}
 
 
 def _filter(risk: Row | None, material: Material) -> Answer:
-    if risk is None or risk["share"] is None:
-        return "unknown", "Too few untouched images, or no picture late enough, to try a filter."
+    if risk is None:
+        return "unknown", "No picture is late enough to try a filter."
+    if risk["share"] is None:
+        images = counted(risk["n_clean"], "untouched image")
+        return (
+            "unknown",
+            f"{images}: too few to tell, a filter at percentile {risk['percentile']:g} takes {risk['needed']}.",
+        )
     band = ends(risk["low"], risk["high"], material.settings.confidence, share=True)
     told = (
         f"{percent(risk['share'])}{band} of {risk['n']} pictures at {material.settings.by} {risk['at']} pass a filter "
     )
-    told += f"that keeps {percent(risk['clean_share'])} of the untouched images; "
-    told += f"at most {percent(FEW_PASS)} is a yes, at most {percent(HALF_PASS)} calls for care."
-    return _graded(risk["share"] <= FEW_PASS, risk["share"] <= HALF_PASS), told
+    told += f"at percentile {risk['percentile']:g}, which keeps {percent(risk['clean_share'])} of the untouched images"
+    rule = f"under {percent(OFTEN)} for sure is a yes, up to {percent(HALF)} calls for care, over that is a no"
+    return _by_share(risk["low"], risk["high"]), f"{told}; {rule}."
 
 
 def _follow(row: Row) -> Answer:
-    rule = f"no failure is a yes, under {percent(OFTEN)} calls for care"
-    if row["n_failed"] and row["n_missing"]:
-        rule += ", pictures that lack only some gaps taken as noticed"
-    answers = {"sound": "yes", "unproven": "with care", "sometimes fooled": "with care"}
-    if row["n_cells"] == row["n_missing"]:
+    rule = f"sound is a yes, {percent(OFTEN)} or more for sure is a no, up to {percent(HALF)} calls for care"
+    told = f"{row['reason'].removesuffix('.')}; {rule}."
+    if row["verdict"] == "too few to tell":
         return "unknown", row["reason"]
-    return answers.get(row["verdict"], "no"), f"{row['reason'].removesuffix('.')}; {rule}."
+    if row["verdict"] == "sound":
+        return "yes", told
+    if row["verdict"] in ("often fooled", "rewards damage"):
+        return "no", told
+    return ("with care" if row["high"] <= HALF else "unknown"), told
 
 
 def _compare(effect: Row | None, material: Material) -> Answer:
     if effect is None or effect["ratio"] is None:
         return "unknown", "Too few untouched images, or no gap, to hold damage against content."
-    if effect["mean_gap"] >= 0:
-        return "no", f"Damage does not lower the score: {effect['mean_gap']:+.2f} of 100 on average."
     band = ends(effect["low"], effect["high"], material.settings.confidence, digits=2)
-    told = (
-        f"Damage lowers the score by {effect['ratio']:.2f}{band} times its spread over {effect['n_clean']} untouched "
-    )
-    told += f"images; {CLEAR:g} or more is a yes, {EVEN:g} or more calls for care."
-    return _graded(effect["ratio"] >= CLEAR, effect["ratio"] >= EVEN), told
+    rises = effect["mean_gap"] >= 0
+    told = f"Damage {'raises' if rises else 'lowers'} the score by {effect['ratio']:.2f}{band} times its spread over "
+    told += f"{counted(effect['n_clean'], 'untouched image')}"
+    if effect["low"] is None:
+        return "unknown", f"{told}; too few to tell."
+    if rises and effect["low"] > 0:
+        return "no", f"{told}; it should lower it."
+    rule = f"{CLEAR:g} or more for sure is a yes, {EVEN:g} or more calls for care, under that is a no"
+    if effect["high"] < EVEN:
+        answer = "no"
+    else:
+        answer = "yes" if effect["low"] >= CLEAR else "with care" if effect["low"] >= EVEN else "unknown"
+    return answer, f"{told}; {rule}."
+
+
+def _by_share(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "unknown"
+    if low > HALF:
+        return "no"
+    return "yes" if high < OFTEN else "with care" if high <= HALF else "unknown"
 
 
 def _taught(answer: Answer, row: Row) -> Answer:
@@ -99,7 +126,3 @@ def _no_more_than_care(answer: Answer, why: str) -> Answer:
     if answer[0] != "yes":
         return answer
     return "with care", f"{answer[1].removesuffix('.')}; but {why}, which allows no more than care."
-
-
-def _graded(yes: bool, care: bool) -> str:
-    return "yes" if yes else "with care" if care else "no"

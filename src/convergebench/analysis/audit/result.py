@@ -19,7 +19,7 @@ from convergebench.metrics.base import MetricFacts
 
 Columns = dict[str, type[pl.DataType]]
 
-AUDIT_VERSION = 1
+AUDIT_VERSION = 2
 """Rises whenever the same scores would give other numbers."""
 
 _PICTURE: Columns = {"run": T, "editor": T, "case": T, "source": T, "pair": T, "replicate": N}
@@ -51,6 +51,7 @@ SCHEMAS: dict[str, Columns] = {
         **{"editor": T, "metric": T, "n_cells": N, "n_failed": N, "n_failed_any": N, "n_zero": N, "n_missing": N},
         **{"n_sources": N, "share": F, **INTERVAL, "white": B},
     },
+    "pairs": {"fewer": T, "more": T, "difference": F, "p": F, "p_holm": F, "told": B, "n_cells": N, "n_sources": N},
     "traces": {**_CELL, "metric": T, "at": N, "mean": F, "smallest": F, "largest": F, "raw": F, "n_runs": N},
     "confound": {
         **{"metric": T, "spread": F, "smallest": F, "largest": F, "smallest_source": T, "largest_source": T},
@@ -66,7 +67,7 @@ SCHEMAS: dict[str, Columns] = {
     },
     "filter_risk": {
         **{"metric": T, "percentile": F, "threshold": F, "editor": T, "at": N, "n": N, "passed": N, "share": F},
-        **{**INTERVAL, "clean_share": F},
+        **{**INTERVAL, "clean_share": F, "n_clean": N, "needed": N},
     },
     "ranks": {
         **{"metric": T, "editor": T, "against": T, "rho": F, **INTERVAL, "n_chains": N, "n_undefined": N},
@@ -119,9 +120,10 @@ class AuditAnalysis:
     metrics: pl.DataFrame
     """One row per metric, the 23 published ones first: `status` is `audited` or `not run` (and `why`). A cell fails if
     any gap is not negative; `n_failed` counts cells on the mean over runs, `n_failed_any` cells where any single run
-    fails. `white`: no cell failed, and none is missing a gap. `verdict`: sound, unproven, sometimes fooled, often
-    fooled, rewards damage, not run. `learned_from` names the audited editors that taught the metric: what it does on
-    them is no test, and nothing is called sound by it."""
+    fails. `white`: no cell failed, and none is missing a gap. `verdict` follows from the interval of the share: sound,
+    seldom fooled, unproven, cannot be told, often fooled, rewards damage; too few to tell, not run. `learned_from`
+    names the audited editors that taught the metric: what it does on them is no test, and nothing is called sound by
+    it."""
     gaps: pl.DataFrame
     """Per cell and `at`: scaled score minus that of the baseline, mean over runs; `zero` marks a gap of exactly 0,
     which fails. Null where a score is missing (`n_missing` runs)."""
@@ -130,6 +132,9 @@ class AuditAnalysis:
     failures: pl.DataFrame
     """Per editor (and `all`) and metric: cells that fail, and their share of those that could be told; the interval has
     images as units and spans what the cells that could not be told may be."""
+    pairs: pl.DataFrame
+    """Every two metrics on the pictures that both can be told for: which fails less often, and whether that can be
+    `told` from chance (swaps over images, Holm over all pairs)."""
     traces: pl.DataFrame
     """Scaled score (mean, smallest and largest of the runs) and raw mean per `at`; chains of additions too."""
     confound: pl.DataFrame
@@ -143,7 +148,7 @@ class AuditAnalysis:
     deviation, `drop` the mean gap that damage alone makes, `ratio` jumpiness over |drop|."""
     filter_risk: pl.DataFrame
     """What share of the pictures at `at` passes a filter set at a percentile of the untouched ones (`clean_share` of
-    which pass it)."""
+    which pass it); nothing where `n_clean` untouched images are fewer than the `needed`."""
     ranks: pl.DataFrame
     """Spearman's rank correlation within chains, averaged: against `step` (−1: falls with every step) and against the
     damage metric (−1: falls with damage)."""

@@ -87,9 +87,9 @@ def check_settings(settings: AuditSettings) -> None:
         raise StudyError(
             f"gap {early[0]} does not come after the baseline {settings.baseline}; give later ones in gaps"
         )
-    wrong = [one for one in settings.percentiles if not 0 <= one <= 100]
+    wrong = [one for one in settings.percentiles if not 0 < one < 100]
     if wrong:
-        raise StudyError(f"percentile {wrong[0]:g}: give numbers from 0 to 100 in percentiles")
+        raise StudyError(f"percentile {wrong[0]:g}: give numbers between 0 and 100 in percentiles")
     if settings.draws < 1 or not 0 < settings.confidence < 1:
         raise StudyError("draws must be at least 1 and confidence between 0 and 1")
 

@@ -1,4 +1,11 @@
-"""One word for every metric, with the sentence that carries it."""
+"""One word for every metric, with the sentence that carries it.
+
+The word follows from the interval of the share of pictures that fail, not from the share itself. Often fooled: all of
+the interval lies at a quarter or above. Seldom fooled: all of it lies under a quarter, though the metric fails
+somewhere. Sound: all of it lies under a quarter, nothing fails and nothing is missing, on enough images. Between these
+nothing can be told or, where nothing fails, nothing is proven. Fewer than five source images have no interval: they are
+too few to tell.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +17,12 @@ import polars as pl
 from convergebench.analysis.audit.clusters import last_gaps, means
 from convergebench.analysis.audit.material import ALL, Material, by_name, table
 from convergebench.analysis.audit.result import AuditInput
+from convergebench.analysis.audit.settings import OFTEN, AuditSettings
 from convergebench.analysis.audit.words import counted, ends, listed, percent
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.metrics.base import MetricFacts
 from convergebench.metrics.iqa.typical import PUBLISHED, Published
 
-OFTEN = 0.25
-"""Share of cells that fail from which a metric is called often fooled."""
 NOWHERE = "not asked for in any of these runs"
 
 Row = Mapping[str, Any]
@@ -36,7 +43,7 @@ def metric_table(given: AuditInput, material: Material, gaps: pl.DataFrame, foun
             own = tally.get(name, _nothing(name))
             word, reason = _verdict(own, places[name], drift.get(name), material)
             row["learned_from"] = _teachers(given.facts.get(name), places[name])
-            if row["learned_from"] and word == "sound":
+            if row["learned_from"] and word in ("sound", "seldom fooled"):
                 word, reason = "unproven", f"{reason.removesuffix('.')}, but it was learned from {row['learned_from']}."
             rows.append({**own, **row, "status": "audited", "verdict": word, "reason": reason})
         else:
@@ -54,8 +61,10 @@ def _teachers(facts: MetricFacts | None, places: Sequence[Row]) -> str:
 
 
 def _nothing(name: str) -> dict[str, Any]:
-    counts = ("n_cells", "n_failed", "n_failed_any", "n_zero", "n_missing", "n_sources", "n_editors", "decided")
-    return {"metric": name, **dict.fromkeys(counts, 0), "share": None, "white": False, "white_any": False}
+    counts = ("n_cells", "n_failed", "n_failed_any", "n_zero", "n_missing", "n_sources", "n_editors")
+    none = dict.fromkeys(("share", "low", "high"))
+    zero = dict.fromkeys((*counts, "decided", "images"), 0)
+    return {"metric": name, **zero, **none, "white": False, "white_any": False}
 
 
 def _known(name: str, given: AuditInput, material: Material) -> dict[str, Any]:
@@ -93,26 +102,45 @@ def _route(facts: MetricFacts | None) -> str:
 
 
 def _verdict(own: Row, places: Sequence[Row], drift: Row | None, material: Material) -> tuple[str, str]:
-    settings, failed, decided = material.settings, own["n_failed"], own["decided"]
-    if failed:
-        told = _failing(own, places, settings.confidence)
-        if drift is not None and drift["mean"] > 0 and drift["low"] is not None and drift["low"] > 0:
-            band = ends(drift["low"], drift["high"], settings.confidence, digits=2)
-            rise = f"Scores rise by {drift['mean']:.2f} of 100 on average{band} by {settings.by} {drift['at']}"
-            return "rewards damage", f"{rise}; {told[0].lower()}{told[1:]}."
-        # the share of those that could be told leans towards failure; failures among all that were seen do not
-        return ("often fooled" if failed / own["seen"] >= OFTEN else "sometimes fooled"), f"{told}."
-    if not decided:
-        return "unproven", f"None of {counted(own['n_cells'], 'picture')} has all the scores that it takes."
-    clean = f"No failure on {counted(decided, 'picture')} of {counted(own['n_sources'], 'source image')}"
-    clean += f" under {counted(own['n_editors'], 'editor')}"
+    settings = material.settings
+    if not own["decided"]:
+        return "too few to tell", f"None of {counted(own['n_cells'], 'picture')} has all the scores that it takes."
+    told = _failing(own, places, settings.confidence) if own["n_failed"] else _clean(own)
+    if own["low"] is None or own["high"] is None:
+        few = f"{counted(own['images'], 'source image')} {'is' if own['images'] == 1 else 'are'} too few to tell more"
+        return "too few to tell", f"{told}; {few}, it takes {FEWEST_SOURCES}."
+    if drift is not None and drift["low"] is not None and drift["low"] > 0:
+        band = ends(drift["low"], drift["high"], settings.confidence, digits=2)
+        rise = f"Scores rise by {drift['mean']:.2f} of 100 on average{band} by {settings.by} {drift['at']}"
+        return "rewards damage", f"{rise}; {told[0].lower()}{told[1:]}."
+    return verdict_on(own, told, settings)
+
+
+def verdict_on(own: Row, told: str, settings: AuditSettings) -> tuple[str, str]:
+    """The word for counts with their interval, and `told` with what follows from it."""
+    quarter = percent(OFTEN)
+    if own["low"] >= OFTEN:
+        return "often fooled", f"{told}; {quarter} or more for sure."
+    if own["n_failed"]:
+        if own["high"] < OFTEN:
+            return "seldom fooled", f"{told}; under {quarter} for sure."
+        images = counted(own["images"], "image")
+        return "cannot be told", f"{told}; whether that is often, {quarter} or more, cannot be told with {images}."
     if own["n_missing"]:
         verb = "lacks" if own["n_missing"] == 1 else "lack"
-        return "unproven", f"{clean}, but {own['n_missing']} of {own['n_cells']} {verb} a score."
+        return "unproven", f"{told}, but {own['n_missing']} of {own['n_cells']} {verb} a score."
+    band = ends(own["low"], own["high"], settings.confidence, share=True)
+    if own["high"] >= OFTEN:
+        return "unproven", f"{told}{band}, but what is sound fails on under {quarter} for sure."
     if own["n_sources"] < settings.enough:
-        return "unproven", f"{clean}, but it takes {settings.enough} images to call it sound."
+        return "unproven", f"{told}{band}, but it takes {settings.enough} images to call it sound."
     alone = own["n_failed_any"]
-    return "sound", f"{clean}{f'; in single runs {alone} of them fail' if alone else ''}."
+    return "sound", f"{told}{band}{f'; in single runs {alone} of them fail' if alone else ''}."
+
+
+def _clean(own: Row) -> str:
+    images, editors = counted(own["n_sources"], "source image"), counted(own["n_editors"], "editor")
+    return f"No failure on {counted(own['decided'], 'picture')} of {images} under {editors}"
 
 
 def _failing(own: Row, places: Sequence[Row], confidence: float) -> str:

@@ -190,7 +190,7 @@ class _Gathered:
             frames.close()
 
     def _read(self, frames: RunFrames, metrics: Sequence[str], settings: AuditSettings) -> None:
-        align = self.manifest.spec.get("measure", {}).get("align", "strict")
+        align = self.manifest.align
         scores, measured, steps = frames.scores(metrics), frames.measurements(align), frames.steps()
         chains = frames.chains()
         where = places(scores, measured, self.manifest, by=settings.by)

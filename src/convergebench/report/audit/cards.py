@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from convergebench.report.audit.numbers import answer, counted, decided, first_risk, named, share_text, step_rank
+from convergebench.report.audit.numbers import (
+    answer,
+    counted,
+    decided,
+    few_clean,
+    first_risk,
+    named,
+    share_text,
+    step_rank,
+)
 from convergebench.report.audit.page import EVERY, VERDICTS, AuditPage
 from convergebench.report.audit.pictures import Album, Evidence, contradictions
 from convergebench.report.input import Row, rows
-from convergebench.report.wording import better, interval, number
+from convergebench.report.wording import better, interval, no_interval, number
 
 Terms = list[tuple[str, str, str, str]]
 """(anchor of the definition, words, value, what stands beside it)."""
@@ -19,8 +28,11 @@ def cards(page: AuditPage, album: Album) -> list[Row]:
     worst: dict[str, Row] = {}
     for row in contradictions(page.given):
         worst.setdefault(row["metric"], row)
-    order = {verdict: place for place, verdict in enumerate(reversed(VERDICTS[:-1]))}
-    audited = sorted(page.audited, key=lambda row: (order.get(row["verdict"], len(order)), -(row["share"] or 0.0)))
+    order = {verdict: place for place, verdict in enumerate(VERDICTS)}
+    audited = sorted(
+        page.audited,
+        key=lambda row: (not depth(row["verdict"]), -order.get(row["verdict"], 0), -(row["share"] or 0.0)),
+    )
     return [_card(page, row, album, worst.get(row["metric"])) for row in audited] + [
         {**named(page, row), "audited": False, "badges": badges(page, row), "depth": 0, **_typed(row)}
         for row in page.not_run
@@ -72,7 +84,7 @@ def _card(page: AuditPage, row: Row, album: Album, worst: Row | None) -> Row:
 
 def depth(verdict: str) -> int:
     """How deep the blue of a verdict is: 1, sound, to 5, rewards damage; 0 for none."""
-    return VERDICTS.index(verdict) + 1 if verdict in VERDICTS[:-1] else 0
+    return VERDICTS.get(verdict, 0)
 
 
 def told(page: AuditPage, evidence: Evidence) -> Row:
@@ -114,11 +126,15 @@ def _numbers(page: AuditPage, row: Row) -> Terms:
     if row["n_zero"]:
         found.append(("zero", "gaps of exactly 0", str(row["n_zero"]), "counted as failures"))
     for one in rows(audit.confound, metric=metric):
-        found.append(("confound", "confound ratio", number(one["ratio"], 2), interval(one["low"], one["high"], 2)))
+        band = interval(one["low"], one["high"], 2) or no_interval(one["n_clean"])
+        found.append(("confound", "confound ratio", number(one["ratio"], 2), band))
     risk = first_risk(page, metric)
     if risk is not None:
         at = f"at {page.unit.one} {risk['at']}, filter at {risk['percentile']:g} %"
-        found.append(("filter", "pass a filter", share_text(risk), at))
+        known = risk["share"] is not None
+        found.append(
+            ("filter", "pass a filter", share_text(risk), at if known else f"too few to tell: {few_clean(risk)}")
+        )
     rank = step_rank(page, metric)
     if rank is not None:
         said_rank = interval(rank["low"], rank["high"], 2)

@@ -7,6 +7,7 @@ from itertools import groupby
 
 import polars as pl
 
+from convergebench.report.audit.numbers import few_clean
 from convergebench.report.audit.page import EVERY, MOST_DRAWN, AuditPage
 from convergebench.report.charts.curves import CurveChart, draw_curves
 from convergebench.report.charts.series import Point, Series, thin
@@ -137,12 +138,15 @@ def _risk(page: AuditPage, percentile: float) -> Row:
         for metric in order[:MOST_DRAWN]
     ]
     columns = _columns(page, found)
+    set_ = [row for row in found if row["threshold"] is not None]
+    series = series if set_ else []
     title = "share of pictures that pass the filter (↓ better)"
     label = f"{title}, set at percentile {percentile:g} of untouched images"
     chart = CurveChart(series, title, label, include=(0.0, 1.0), x_title=page.unit.many)
     return {
         "name": f"{percentile:g} %",
         "percentile": f"{percentile:g}",
+        "few": few_clean(found[0]) if found and not set_ else "",
         "clean": percent(_mean([row["clean_share"] for row in found])),
         "chart": both(lambda width: draw_curves(chart, width)) if series else None,
         "drawn": len(series),
@@ -183,7 +187,9 @@ def _risk_row(page: AuditPage, metric: str, part: Sequence[Row], columns: Sequen
 
 def _passes(row: Row | None) -> Row:
     if row is None or row["share"] is None:
-        return {"text": MISSING, "interval": "", "says": "no picture has come this far with a score", "shade": None}
+        few = row is not None and row["threshold"] is None
+        says = "too few to tell" if few else "no picture has come this far with a score"
+        return {"text": MISSING, "interval": "", "says": says, "shade": None}
     low, high = row["low"], row["high"]
     said = "" if low is None or high is None else interval(100 * low, 100 * high, 0)
     says = f"{row['passed']} of {count(row['n'], 'picture')} pass"

@@ -8,7 +8,7 @@ from convergebench.report.audit.charts import Confound, Share, draw_confound, dr
 from convergebench.report.audit.page import ANSWERS, EVERY, AuditPage
 from convergebench.report.charts.svg import both
 from convergebench.report.input import Row, rows
-from convergebench.report.wording import MISSING, interval, number, percent
+from convergebench.report.wording import MISSING, count, interval, no_interval, number, p_value, percent
 
 MOST_DETAIL = 400
 """Rows of one editor each, under a table of all; the files have all."""
@@ -58,6 +58,16 @@ def failed(page: AuditPage) -> dict[str, Any]:
         "sure": any(row["low"] is not None for row in page.audited),
         "editors": editors if len(editors) > 1 else [],
         "rows": table if len(editors) > 1 else [],
+        "pairs": [
+            {
+                **row,
+                "fewer_title": page.title(row["fewer"]),
+                "more_title": page.title(row["more"]),
+                "difference_text": percent(row["difference"]),
+                "p_text": p_value(row["p_holm"]),
+            }
+            for row in sorted(rows(page.given.audit.pairs), key=lambda row: (row["p_holm"], -row["difference"]))
+        ][:MOST_DETAIL],
     }
 
 
@@ -86,7 +96,7 @@ def counted(row: Row | None) -> Row:
 
 def _percents(row: Row) -> str:
     if row["low"] is None or row["high"] is None:
-        return "one image" if row["n_sources"] == 1 else "no interval"
+        return no_interval(row["n_sources"])
     return interval(100 * row["low"], 100 * row["high"], 0) + " %"
 
 
@@ -100,12 +110,12 @@ def confounded(page: AuditPage) -> dict[str, Any]:
     drawable = [dot for dot in dots if dot.spread is not None or dot.gap is not None]
     label = "Spread over untouched images beside the drop by damage. "
     label += "; ".join(f"{dot.name} ratio {number(dot.ratio, 2)}" for dot in dots)
-    under = [row for row in found if row["ratio"] is not None and row["ratio"] < 1]
-    known = [row for row in found if row["ratio"] is not None]
+    sure = [row for row in found if row["low"] is not None]
     return {
         "chart": both(lambda width: draw_confound(drawable, width, label=label)) if drawable else None,
-        "under": len(under),
-        "known": len(known),
+        "content": sum(row["high"] < 1 for row in sure),
+        "damage": sum(row["low"] > 1 for row in sure),
+        "known": len(sure),
         "at": max((row["at"] for row in found if row["at"] is not None), default=None),
         "rows": [
             {
@@ -113,7 +123,7 @@ def confounded(page: AuditPage) -> dict[str, Any]:
                 "spread_text": number(row["spread"], 2),
                 "gap_text": number(row["mean_gap"], 2),
                 "ratio_text": number(row["ratio"], 2),
-                "interval": interval(row["low"], row["high"], 2),
+                "interval": interval(row["low"], row["high"], 2) or no_interval(row["n_clean"]),
                 "ends": _ends(row),
             }
             for row in found
@@ -247,12 +257,19 @@ def rated(page: AuditPage) -> list[Row]:
 
 
 def first_risk(page: AuditPage, metric: str) -> Row | None:
-    """What passes at the last gap a filter set at the first percentile of the settings."""
-    percentiles = page.given.audit.settings.percentiles
-    if not percentiles or not page.gaps:
+    """What passes at the last gap the mildest filter that could be set; of the least demanding one if none could."""
+    if not page.gaps:
         return None
-    found = page.of_all(page.given.audit.filter_risk, metric=metric, percentile=float(percentiles[0]))
-    return next((row for row in found if row["at"] == max(page.gaps)), None)
+    found = [row for row in page.of_all(page.given.audit.filter_risk, metric=metric) if row["at"] == max(page.gaps)]
+    known = [row for row in found if row["share"] is not None]
+    if known:
+        return min(known, key=lambda row: float(row["percentile"]))
+    return min(found, key=lambda row: int(row["needed"] or 0), default=None)
+
+
+def few_clean(row: Row) -> str:
+    """`12 untouched images, percentile 5 takes 40`: why there is no filter."""
+    return f"{count(row['n_clean'] or 0, 'untouched image')}, percentile {row['percentile']:g} takes {row['needed']}"
 
 
 def step_rank(page: AuditPage, metric: str) -> Row | None:

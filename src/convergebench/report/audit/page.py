@@ -14,8 +14,11 @@ from convergebench.report.palette import Style, styles
 
 EVERY = "all"
 """The name that frames give to all editors together."""
-VERDICTS = ("sound", "unproven", "sometimes fooled", "often fooled", "rewards damage", "not run")
-"""From best to worst; the place gives the depth of its blue."""
+VERDICTS = {
+    **{"sound": 1, "seldom fooled": 2, "unproven": 2, "cannot be told": 3, "often fooled": 4, "rewards damage": 5},
+    **{"too few to tell": 0, "not run": 0},
+}
+"""From best to worst, then those that say nothing; the number is the depth of its blue."""
 ANSWERS = {"yes": "●", "with care": "◐", "no": "○", "unknown": "–"}
 """A sign beside each answer, so that a column can be read at a glance and without colour."""
 MOST_DRAWN = 12

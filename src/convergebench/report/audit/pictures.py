@@ -10,28 +10,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import cv2
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from convergebench.report.audit.details import details
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.chains import viewer_link
 from convergebench.report.files import write_whole
 from convergebench.report.input import Row, rows
 from convergebench.report.thumbnails import HERO_SIDE, Thumbnails
 
-DETAIL = 4
-"""The detail is this part of the shorter side, but no smaller than so many pixels."""
-SMALLEST_DETAIL = 96
-SHOWN_DETAIL = 360
 CHAIN = ("run", "editor", "case", "metric")
-_QUALITY = 97
-"""Of details: they are there to show damage, and a codec would smooth it away."""
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Shot:
     """One picture of a chain."""
 
     at: int
@@ -46,15 +38,15 @@ class Evidence:
     """A contradiction with its pictures; `strip` begins with the baseline and ends with the late one."""
 
     row: Row
-    strip: tuple[Frame, ...]
+    strip: tuple[Shot, ...]
 
     @property
-    def first(self) -> Frame:
+    def first(self) -> Shot:
         """At the baseline."""
         return self.strip[0]
 
     @property
-    def last(self) -> Frame:
+    def last(self) -> Shot:
         """Where the score is better and the picture worse."""
         return self.strip[-1]
 
@@ -83,9 +75,9 @@ class Album:
         ends = {row["base_at"]: details[0], row["at"]: details[1]}
         return Evidence(row, tuple(self._frame(row, at, files[at], small, ends.get(at)) for at in kept))
 
-    def _frame(self, row: Row, at: int, path: Path | None, small: dict[Path, str], detail: str | None) -> Frame:
+    def _frame(self, row: Row, at: int, path: Path | None, small: dict[Path, str], detail: str | None) -> Shot:
         raw, step = self.scores.get((*(row[key] for key in CHAIN), at), (None, None))
-        return Frame(at, raw, small.get(path) if path else None, self._link(row, path, step), detail)
+        return Shot(at, raw, small.get(path) if path else None, self._link(row, path, step), detail)
 
     def _link(self, row: Row, path: Path | None, step: int | None) -> str:
         """The run's own viewer if there is one, else the picture itself."""
@@ -102,7 +94,8 @@ class Album:
     def _details(self, base: Path | None, late: Path | None) -> tuple[str | None, str | None]:
         if base is None or late is None:
             return None, None
-        key = f"{os.path.relpath(base, self.out)}\x1f{os.path.relpath(late, self.out)}"
+        # the last word keeps details apart that an earlier version cut without registration
+        key = f"{os.path.relpath(base, self.out)}\x1f{os.path.relpath(late, self.out)}\x1fregistered"
         name = blake2b(key.encode(), digest_size=12).hexdigest()
         names = [f"thumbs/{name[:2]}/{name[2:]}-{which}.webp" for which in ("base", "late")]
         if not all((self.out / one).exists() for one in names):
@@ -130,30 +123,3 @@ def contradictions(given: AuditReportInput) -> list[Row]:
 def relative(path: Path, out: Path) -> str:
     """A link from the page to a file of a run."""
     return quote(Path(os.path.relpath(path, out)).as_posix())
-
-
-def details(base: Path, late: Path) -> tuple[bytes, bytes] | None:
-    """The same square of both, where they differ most, enlarged by whole pixels; None if their sizes differ."""
-    first, second = _read(base), _read(late)
-    if first is None or second is None or first.shape != second.shape:
-        return None
-    shorter = min(first.shape[:2])
-    side = min(shorter, max(SMALLEST_DETAIL, shorter // DETAIL))
-    apart = cv2.absdiff(first, second).mean(axis=2).astype(np.float32)
-    total = cv2.boxFilter(apart, -1, (side, side), anchor=(0, 0), borderType=cv2.BORDER_ISOLATED)
-    inside = total[: first.shape[0] - side + 1, : first.shape[1] - side + 1]
-    top, left = np.unravel_index(int(inside.argmax()), inside.shape)
-    crops = [picture[top : top + side, left : left + side] for picture in (first, second)]
-    return _enlarged(crops[0]), _enlarged(crops[1])
-
-
-def _read(path: Path) -> NDArray[Any] | None:
-    data = np.fromfile(path, np.uint8)
-    return cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
-
-
-def _enlarged(crop: NDArray[Any]) -> bytes:
-    factor = max(1, round(SHOWN_DETAIL / crop.shape[0]))
-    size = (crop.shape[1] * factor, crop.shape[0] * factor)
-    large = cv2.resize(crop, size, interpolation=cv2.INTER_NEAREST)
-    return cv2.imencode(".webp", large, [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])[1].tobytes()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from convergebench.analysis.audit.settings import BEYOND, OFTEN
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.chains import plain
 
@@ -13,6 +15,7 @@ IN_TABLES = ("gaps", "cells", "traces")
 KEPT = (
     "metrics",
     "failures",
+    "pairs",
     "confound",
     "ranges",
     "content",
@@ -37,6 +40,7 @@ def audit_json(given: AuditReportInput) -> dict[str, Any]:
             "notes": list(audit.notes),
             "analysis_version": audit.version,
             "settings": asdict(audit.settings),
+            "rules": {"often": OFTEN, "fewest_sources": FEWEST_SOURCES, "images_beyond_percentile": BEYOND},
             "runs": list(given.runs),
             "simulated": sorted(given.simulated),
             "made": {key: value for key, value in given.made.items() if key != "runs"},

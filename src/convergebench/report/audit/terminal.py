@@ -6,17 +6,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from convergebench.analysis.audit.settings import OFTEN
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.report.audit.input import AuditReportInput
-from convergebench.report.audit.numbers import decided, first_risk, share_text, step_rank
+from convergebench.report.audit.numbers import decided, few_clean, first_risk, share_text, step_rank
 from convergebench.report.audit.page import AuditPage, not_run_reasons, open_page
 from convergebench.report.input import Row, rows
 from convergebench.report.terminal import in_ascii
-from convergebench.report.wording import interval, middle, number
+from convergebench.report.wording import interval, middle, no_interval, number
 
 COLOURS = {
     "sound": "green",
-    "unproven": "",
-    "sometimes fooled": "yellow",
     "often fooled": "yellow",
     "rewards damage": "red",
 }
@@ -68,7 +68,7 @@ def _cells(page: AuditPage, row: Row) -> list[str]:
         middle(metric, 16),
         row["verdict"],
         f"{row['n_failed']}/{decided(row)}",
-        band or ("one image" if row["n_sources"] == 1 else "–"),
+        band or no_interval(row["n_sources"]) or "–",
         str(row["n_failed_any"]),
         number(confound["ratio"], 2) if confound else "–",
         share_text(first_risk(page, metric)),
@@ -85,8 +85,13 @@ def _legend(page: AuditPage) -> str:
     told = (
         f"fail: pictures that are called no worse at {one} {gaps} than at {settings.baseline}, of those that could be "
     )
-    told += f"told ({settings.confidence:.0%} interval); any: in any single run; ratio: damage over content, under 1 "
-    told += "content wins"
-    if settings.percentiles:
-        told += f"; pass: share at {one} {max(page.gaps)} that a filter at {settings.percentiles[0]:g} % lets through"
+    told += (
+        f"told ({settings.confidence:.0%} interval; verdicts go by it: often is {OFTEN:.0%} or more for sure, fewer "
+    )
+    told += f"than {FEWEST_SOURCES} images are too few to tell); any: in any single run; ratio: damage over content"
+    tried = next((risk for row in page.audited if (risk := first_risk(page, row["metric"])) is not None), None)
+    if tried is not None and tried["share"] is not None:
+        told += f"; pass: share at {one} {tried['at']} that a filter at {tried['percentile']:g} % lets through"
+    elif tried is not None:
+        told += f"; pass: too few to set a filter, {few_clean(tried)}"
     return f"{told}; rank: of the score with the {one}, -1 is right."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from convergebench.analysis.audit.settings import BEYOND, OFTEN, images_for
+from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.report.audit.page import AuditPage
 from convergebench.report.made import provenance as how_run
 
@@ -41,7 +43,8 @@ def glossary(page: AuditPage) -> Terms:
             "failure",
             "failure",
             f"A picture fails if any of {gaps} is not negative, on the mean over repeats. One that misses a gap, and "
-            f"fails at no other, is unknown. Intervals ({sure}) take images as units; one image has none.",
+            f"fails at no other, is unknown. Intervals ({sure}) take source images as units, since pictures of one "
+            f"image are alike; fewer than {FEWEST_SOURCES} images have none.",
         ),
         (
             "any-run",
@@ -55,6 +58,12 @@ def glossary(page: AuditPage) -> Terms:
         ),
         ("white", "white column", "A metric with no failure on any picture, and no score missing."),
         ("verdict", "verdict", _verdicts(settings.enough)),
+        (
+            "sure",
+            "surely, for sure",
+            f"The whole {sure} interval says so. A metric surely fails more often than another where swapping the two "
+            "on whole images makes such a difference too seldom for chance (Holm over all pairs; the table pairs).",
+        ),
         (
             "contradiction",
             "contradiction",
@@ -72,7 +81,8 @@ def glossary(page: AuditPage) -> Terms:
             "confound",
             "confound ratio",
             f"|mean gap| at the last {one} over the standard deviation of the scaled score between untouched images. "
-            "Under 1, what a picture shows moves the score more than the damage does.",
+            "Under 1, what a picture shows moves the score more than the damage does. The interval leaves each image "
+            "out once; it begins at 0 where the score may as well have risen.",
         ),
         ("range", "range violation", "A raw score outside the range that its authors give for everyday pictures."),
         (
@@ -85,7 +95,9 @@ def glossary(page: AuditPage) -> Terms:
             "filter",
             "filter risk",
             "A filter keeps pictures that score at least as well as a percentile of the untouched ones. The risk is "
-            "the share of decayed pictures that it lets through.",
+            "the share of decayed pictures that it lets through. Its interval draws untouched and decayed pictures "
+            f"again, whole images together, since the threshold is an estimate too. A filter takes {BEYOND} untouched "
+            f"images beyond its percentile: {_needed(settings.percentiles)}.",
         ),
         (
             "rank",
@@ -125,18 +137,30 @@ def _unit(by: str) -> str:
     return "every single edit." if by == "step" else "whole rounds, after which a picture should show its source again."
 
 
+def _needed(percentiles: Sequence[float]) -> str:
+    return ", ".join(f"{images_for(one)} for percentile {one:g}" for one in sorted(set(percentiles)))
+
+
 def _verdicts(enough: int) -> str:
     return (
-        f"Sound: no failure on {enough} images or more. Unproven: no failure, but fewer images or scores missing. "
-        "Sometimes fooled, often fooled: by the share of pictures that fail. Rewards damage: on the whole its score "
-        "rises as pictures get worse."
+        "By the interval of the share of pictures that fail. Often fooled: all of it lies at "
+        f"{OFTEN:.0%} or above. Seldom fooled: all of it lies under {OFTEN:.0%}. Sound: so it does, nothing fails, "
+        f"nothing is missing, and there are {enough} images or more. Cannot be told: it reaches over {OFTEN:.0%}. "
+        "Unproven: nothing speaks against it, but the interval reaches that far, scores are missing, or it was learned "
+        f"from these editors. Too few to tell: fewer than {FEWEST_SOURCES} source images. Rewards damage: on average "
+        "its score surely rises as pictures get worse."
     )
 
 
 def constants(page: AuditPage) -> list[tuple[str, str]]:
     """Every setting of the audit as it was used."""
     settings = page.given.audit.settings
-    return [(one.name, _text(getattr(settings, one.name))) for one in fields(settings)]
+    fixed = [
+        ("often", f"{OFTEN:g}"),
+        ("fewest sources", str(FEWEST_SOURCES)),
+        ("images beyond a percentile", str(BEYOND)),
+    ]
+    return [(one.name, _text(getattr(settings, one.name))) for one in fields(settings)] + fixed
 
 
 def _text(value: object) -> str:

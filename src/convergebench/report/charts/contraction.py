@@ -1,4 +1,4 @@
-"""Contraction factors: one dot per chain, left of 1 the steps shrink, right of 1 they grow."""
+"""Contraction factors: one dot per chain, left of 1 the steps shrink, right of 1 they grow; pale: perhaps either."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from markupsafe import Markup
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
 from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
 from convergebench.report.palette import Style
-from convergebench.report.wording import middle, number
+from convergebench.report.wording import interval, middle, number
 
 MOST_DOTS = 40
 """Dots per editor; more would only blacken the row and weigh the page."""
 
 
+PALE = 0.35
+"""Opacity of a dot whose interval reaches over 1."""
+
+
 class Factor(NamedTuple):
-    """One chain's q and where to look at it."""
+    """One chain's q with its interval, and where to look at it."""
 
     q: float
+    low: float
+    high: float
     case: str
     verdict: str
     link: str
@@ -30,7 +36,7 @@ def draw_factors(rows: Sequence[tuple[str, Style, Sequence[Factor]]], width: int
     narrow = width <= NARROW
     row, top, left, right = 34, 26, (8 if narrow else 210), 16
     bottom = top + row * max(1, len(rows))
-    low, high = span([factor.q for _, _, factors in rows for factor in factors], include=(1.0,), pad=0.06)
+    low, high = span([factor.q for _, _, factors in rows for factor in factors], include=(1.0,), pad=0.06, least=0.2)
     x = Scale(max(0.0, low), high, left, width - right)
     marks = ticks(x.low, x.high, 4 if narrow else 8)
     parts: list[object] = [
@@ -49,8 +55,10 @@ def _strip(name: str, style: Style, factors: Sequence[Factor], x: Scale, y: floa
     shown = sorted(factors)[:: max(1, -(-len(factors) // MOST_DOTS))]
     dots: list[object] = []
     for place, factor in enumerate(shown):
-        says = element("title", f"{name}, {factor.case}: q = {number(factor.q)}, {factor.verdict}")
-        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, **style.dot)
+        ends = interval(factor.low, factor.high, 2)
+        says = element("title", f"{name}, {factor.case}: q = {number(factor.q)} ({ends}), {factor.verdict}")
+        faint = {"opacity": PALE} if factor.low <= 1 <= factor.high else {}
+        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, **style.dot, **faint)
         dots.append(element("a", dot, href=factor.link))
     if not shown:
         dots.append(text("no chain moves enough to say", x.start + 4, y + 4, class_="level-name"))

@@ -58,11 +58,19 @@ def draw_curves(chart: CurveChart, width: int) -> Markup:
 
 def _vertical_span(chart: CurveChart) -> tuple[float, float]:
     values = [v for one in chart.series for p in one.points for v in (p.value, p.low, p.high)]
-    low, high = span(values, include=chart.include)
+    low, high = span(values, include=chart.include, least=_least(chart))
     known = [value for value in values if value is not None and drawable(value)]
     top, floor = max(chart.include, default=high), min(chart.include, default=low)
     # where the self-value is the best there is, no empty space is left beyond it
     return (low if min(known, default=low) < floor else floor), (high if max(known, default=high) > top else top)
+
+
+def _least(chart: CurveChart) -> float:
+    """The axis reaches from the self-value to the first named level: what is not noticeable should not look it."""
+    named = [value for _, value in chart.levels]
+    if chart.include:
+        return min((abs(value - start) for value in named for start in chart.include), default=0.0)
+    return (max(named) - min(named)) / 2 if named else 0.0
 
 
 def _inside(chart: CurveChart, y: Scale) -> list[tuple[str, float]]:

@@ -21,6 +21,8 @@ class Panel:
     note: str
     series: Sequence[Series]
     limits: tuple[float, float] | None = None
+    least: float = 0.0
+    """What the axis spans at least."""
 
 
 def shared_limits(panels: Sequence[Sequence[Series]], *, include: Sequence[float] = ()) -> tuple[float, float]:
@@ -31,10 +33,12 @@ def shared_limits(panels: Sequence[Sequence[Series]], *, include: Sequence[float
 def draw_panel(panel: Panel, *, x_title: str = "round trips", last: int | None = None) -> Markup:
     """A chart 250 wide: two ticks on each axis, lines without bands, colours as everywhere."""
     width, left, right, top, bottom = 250, 40, 8, 12, 120
-    low, high = panel.limits or span([p.value for one in panel.series for p in one.points])
+    low, high = panel.limits or span([p.value for one in panel.series for p in one.points], least=panel.least)
     end = last if last is not None else last_x(panel.series)
     x, y = Scale(0, max(1, end), left, width - right), Scale(low, high, bottom, top)
     marks = ticks(low, high, 3)
+    if len(marks) < 2:  # one number alone says nothing about the scale
+        marks = ticks(low, high, 6)
     parts: list[object] = []
     for mark in marks:
         parts.append(line(left, y(mark), width - right, y(mark), class_="grid"))

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
+from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, within
 from convergebench.report.charts.series import drawable
 from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import interval, middle, number
+
+LEAST = 10.0
+"""Points that the axis spans however close the scores are."""
+ROOM = 1.0
+"""Points beyond 0 and 100, so that a dot there is drawn whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,8 @@ class Dot:
     low: float | None
     high: float | None
     note: str = ""
+    reference: bool = False
+    """No rival: a hollow dot, and a dashed line through all rows to compare with."""
 
 
 def draw_ranking(dots: Sequence[Dot], width: int, *, title: str, label: str) -> Markup:
@@ -32,12 +39,26 @@ def draw_ranking(dots: Sequence[Dot], width: int, *, title: str, label: str) -> 
     row, top = (38, 8) if narrow else (30, 8)
     left, right = (8, 48) if narrow else (210, 64)
     bottom = top + row * max(1, len(dots))
-    low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], pad=0.06)
+    low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], pad=0.06, least=LEAST)
+    low, high = within((low, high), -ROOM, 100 + ROOM)
     x = Scale(low, high, left, width - right)
     marks = ticks(low, high, 4 if narrow else 7)
     grid = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks]
     rows = [_row(dot, x, top + row * (place + (0.68 if narrow else 0.5)), narrow) for place, dot in enumerate(dots)]
-    parts = [*grid, *horizontal_axis(x, marks, bottom, title), *rows]
+    lines = [
+        line(
+            x(dot.value),
+            top,
+            x(dot.value),
+            bottom,
+            class_="reference",
+            stroke=dot.style.variable,
+            stroke_dasharray="2 4",
+        )
+        for dot in dots
+        if dot.reference and dot.value is not None and drawable(dot.value)
+    ]
+    parts = [*grid, *lines, *horizontal_axis(x, marks, bottom, title), *rows]
     return drawing(parts, width=width, height=bottom + 44, label=label)
 
 
@@ -52,7 +73,8 @@ def _row(dot: Dot, x: Scale, y: float, narrow: bool) -> Markup:
     parts: list[object] = [name]
     if dot.low is not None and dot.high is not None and drawable(dot.low) and drawable(dot.high):
         parts.append(line(x(dot.low), y, x(dot.high), y, stroke=colour, class_="whisker"))
-    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, **dot.style.dot))
+    hollow = {"fill": "var(--paper)", "stroke": colour, "stroke_width": 2} if dot.reference else dot.style.dot
+    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, **hollow))
     parts.append(text(number(dot.value, 1), x.end + 10, y + 4, class_="value"))
     parts.append(element("title", f"{dot.name}: {number(dot.value, 2)} ({interval(dot.low, dot.high, 2)})"))
     return group(parts, class_="dot")

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from convergebench.metrics.base import MetricFacts
 from convergebench.report.charts.svg import line, text
 
 
@@ -53,16 +54,51 @@ def whole_ticks(high: int, count: int = 10) -> list[int]:
     return marks
 
 
-def span(values: Iterable[float | None], *, include: Sequence[float] = (), pad: float = 0.04) -> tuple[float, float]:
-    """The range of the finite values and of `include`, a little widened; (0, 1) if there are none."""
-    finite = [value for value in (*values, *include) if value is not None and math.isfinite(value)]
-    if not finite:
+LEAST_SHARE = 0.05
+"""Least span of an axis as a share of its numbers: 579 and 580 pixels are the same width to a reader."""
+LEAST_IN_UNIT = {"px": 2.0, "a*": 2.0, "b*": 2.0, "C*": 2.0, "ΔE": 2.0, "dB": 5.0}
+"""Least span by unit, near what an eye could notice."""
+LEAST_OF_RANGE = 0.02
+"""Least span of what runs from 0 to 1."""
+
+
+def least_span(facts: MetricFacts | None) -> float:
+    """What an axis of this metric must span, however little the values differ."""
+    if facts is None:
+        return 0.0
+    if facts.unit in LEAST_IN_UNIT:
+        return LEAST_IN_UNIT[facts.unit]
+    return LEAST_OF_RANGE if facts.range in ((0.0, 1.0), (-1.0, 1.0)) else 0.0
+
+
+def span(
+    values: Iterable[float | None], *, include: Sequence[float] = (), pad: float = 0.04, least: float = 0.0
+) -> tuple[float, float]:
+    """The range of the finite values and of `include`, a little widened; (0, 1) if there are none.
+
+    It spans at least `least` and a twentieth of the numbers' own size, so that a curve from 0.9991 to 0.9999 does not
+    look like a collapse. Where all values lie on one side of `include`, the room is made on that side.
+    """
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    if not finite and not include:
         return 0.0, 1.0
-    low, high = min(finite), max(finite)
-    if high - low < 1e-9 * max(1.0, abs(high)):  # equal but for rounding: no ticks would fit between
-        low = high
-    room = (high - low) * pad or abs(high) * 0.05 or 0.5
+    low, high = min((*finite, *include)), max((*finite, *include))
+    lacking = max(least, LEAST_SHARE * max(abs(low), abs(high))) - (high - low)
+    if lacking > 0:
+        below, above = (bool(finite) and bool(include) and side for side in (high in include, low in include))
+        share = 0.5 if below == above else 1.0 if below else 0.0
+        low, high = low - lacking * share, high + lacking * (1 - share)
+    room = (high - low) * pad if high > low else 0.5
     return low - room, high + room
+
+
+def within(limits: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+    """The limits moved, not shrunk, into what the values cannot leave; left alone where they do not fit."""
+    start, stop = limits
+    if stop - start > high - low:
+        return limits
+    moved = max(0.0, low - start) - max(0.0, stop - high)
+    return start + moved, stop + moved
 
 
 def tick_text(value: float, marks: Sequence[float]) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from convergebench.metrics.base import MetricFacts
 from convergebench.report.charts.multiples import Panel, draw_panel, shared_limits
+from convergebench.report.charts.scale import least_span
 from convergebench.report.charts.series import Series
 from convergebench.report.input import Row, closing_steps, rows
 from convergebench.report.sections.curves import series_of
@@ -125,6 +126,34 @@ def adherence_section(page: Page) -> list[Row]:
     return tables
 
 
+def adherence_groups(page: Page) -> Row | None:
+    """Done and undone for every category and pair: a table of shares, an editor a column."""
+    done, undone = page.given.analysis.settings.adherence
+    table = page.given.analysis.adherence
+    if not table.height:
+        return None
+    cells = {(row["group"], row["editor"], row["metric"]): row for row in rows(table)}
+    groups = [name for name in dict.fromkeys(table["group"]) if name.startswith(("category:", "pair:"))]
+    editors = [editor for editor in page.order if ("all", editor, done) in cells]
+    lines = [
+        {
+            "kind": group_name(group)[0],
+            "name": group_name(group)[1],
+            "cells": [
+                tuple(_yes(cells.get((group, editor, metric))) for metric in (done, undone)) for editor in editors
+            ],
+        }
+        for group in groups
+    ]
+    return {"editors": editors, "lines": lines} if editors and lines else None
+
+
+def _yes(row: Row | None) -> Row:
+    if row is None or row["share"] is None:
+        return {"text": "–", "never": False, "of": 0}
+    return {"text": percent(row["share"]), "never": row["share"] == 0, "of": row["n_cases"]}
+
+
 def _answered(page: Page, metrics: list[MetricFacts]) -> str:
     """Who answered, where a metric is asked for; the detail of its rows begins with that."""
     asked, measured = [fact.name for fact in metrics if fact.asks], page.given.measurements
@@ -188,7 +217,7 @@ def diagnostics_section(page: Page) -> list[Row]:
         part = frame.filter(pl.col("metric") == metric)
         series = series_of(page, part)
         known = page.given.facts.get(metric)
-        panel = Panel(metric, known.summary if known else "", series)
+        panel = Panel(metric, known.summary if known else "", series, least=least_span(known))
         found.append(
             {
                 "name": axis_title(metric, page.given.facts),

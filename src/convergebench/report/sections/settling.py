@@ -1,17 +1,20 @@
-"""Does it settle: shares of verdicts, contraction factors, bounds beside what was seen, and the drift's shape."""
+"""Does it settle: shares of verdicts, contraction factors, estimates of the limit, and the drift's shape."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from convergebench.analysis.contraction import EXCEEDED
 from convergebench.report.chains import by_chain, viewer_link
 from convergebench.report.charts.contraction import Factor, draw_factors
 from convergebench.report.charts.svg import both
 from convergebench.report.input import Row, rows
 from convergebench.report.sections.page import Page
-from convergebench.report.wording import VERDICTS, number, percent
+from convergebench.report.wording import VERDICTS, interval, number, percent
 
-MOST_BOUNDS = 8
+MOST_ESTIMATES = 8
+WORDS = {"too early": "too early to tell"}
+"""Verdicts that a page says in other words than a table."""
 
 
 def settling_section(page: Page) -> dict[str, Any]:
@@ -21,10 +24,16 @@ def settling_section(page: Page) -> dict[str, Any]:
     for row in rows(analysis.verdicts):
         shares.setdefault(row["editor"], {})[row["verdict"]] = row
     return {
-        "verdicts": [verdict for verdict in VERDICTS if any(verdict in found for found in shares.values())],
+        "verdicts": [
+            {"name": verdict, "words": WORDS.get(verdict, verdict), "style": _class_of(verdict)}
+            for verdict in VERDICTS
+            if any(verdict in found for found in shares.values())
+        ],
         "shares": [_shares(page, editor, shares[editor]) for editor in page.order if editor in shares],
+        "fewest": analysis.settings.settling_rounds,
         "factors": _factors(page),
-        "bounds": _bounds(page),
+        "estimates": _estimates(page),
+        "exceeded": [tuple(percent(share) for share in estimate) for estimate in EXCEEDED],
         "shapes": _shapes(page),
         "distance": analysis.settings.distance,
     }
@@ -34,9 +43,11 @@ def _shares(page: Page, editor: str, found: dict[str, Row]) -> Row:
     total = sum(row["chains"] for row in found.values())
     parts = [
         {
-            "verdict": verdict,
+            "words": WORDS.get(verdict, verdict),
+            "style": _class_of(verdict),
             "share": found[verdict]["share"],
             "percent": percent(found[verdict]["share"]),
+            "ends": _ends(found[verdict]),
             "chains": found[verdict]["chains"],
             "q": number(found[verdict]["median_q"]),
         }
@@ -46,12 +57,23 @@ def _shares(page: Page, editor: str, found: dict[str, Row]) -> Row:
     return {"editor": editor, "style": page.style[editor], "parts": parts, "chains": total}
 
 
+def _class_of(verdict: str) -> str:
+    """The style class that colours a verdict."""
+    return f"v-{verdict.replace(' ', '-')}"
+
+
+def _ends(row: Row) -> str:
+    """`40–80 %`, or nothing where there is no interval."""
+    return "" if row["low"] is None else f"{100 * row['low']:.0f}–{percent(row['high'])}"
+
+
 def _factors(page: Page) -> Any:
     chains: dict[str, list[Factor]] = {editor: [] for editor in page.drawn}
     for row in rows(page.given.analysis.contraction):
         if row["q"] is not None and row["editor"] in chains:
             link = viewer_link(row["editor"], row["case"])
-            chains[row["editor"]].append(Factor(row["q"], row["case"], row["verdict"], link))
+            said: str = WORDS.get(row["verdict"]) or row["verdict"]
+            chains[row["editor"]].append(Factor(row["q"], row["q_low"], row["q_high"], row["case"], said, link))
     if not any(chains.values()):
         return None
     lines = [(editor, page.style[editor], factors) for editor, factors in chains.items()]
@@ -59,8 +81,8 @@ def _factors(page: Page) -> Any:
     return both(lambda width: draw_factors(lines, width, label=label))
 
 
-def _bounds(page: Page) -> list[Row]:
-    """Chains with Banach's bounds, one editor after the other, a few of each."""
+def _estimates(page: Page) -> list[Row]:
+    """Chains with estimates of their limit, one editor after the other, a few of each."""
     found = []
     kept: dict[str, int] = {}
     for (editor, case), (row, *_) in by_chain(page.given.analysis.contraction).items():
@@ -72,13 +94,13 @@ def _bounds(page: Page) -> list[Row]:
                 "editor": editor,
                 "case": case,
                 "link": viewer_link(editor, case),
-                "q": number(row["q"]),
+                "q": f"{number(row['q'])} ({interval(row['q_low'], row['q_high'])})",
                 "drift": number(row["drift"], 4),
                 "prior": number(row["prior_bound"], 4),
                 "posterior": number(row["posterior_bound"], 4),
             }
         )
-    return found[:MOST_BOUNDS]
+    return found[:MOST_ESTIMATES]
 
 
 def _shapes(page: Page) -> dict[str, Any]:
@@ -105,6 +127,9 @@ def _shapes(page: Page) -> dict[str, Any]:
                     "verdict": first["verdict"],
                     "weights": weights,
                     "parameters": best["parameters"] if best else "too few rounds to weigh" if unfit else "",
+                    "rounds": first["n_rounds"],
+                    "cases": first["n_cases"],
+                    "left_out": first["n_missing"],
                 }
             )
     return {"names": named, "rows": lines}

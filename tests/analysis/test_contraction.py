@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from convergebench.analysis.contraction import Reader
-from convergebench.analysis.lags import Path, efficiency, find_period, lag_growth, pulled_growth
+from convergebench.analysis.lags import Path, efficiency, find_period, lag_growth, late_share, pulled_growth
 from convergebench.analysis.trajectories import Floats
 
 MakePath = Callable[..., Path]
@@ -312,3 +312,10 @@ def test_lag_growth_and_period_need_enough_rounds(path: MakePath) -> None:
     walked = path(contracting(0.5, 2))
     assert np.isnan(lag_growth(walked.lags))
     assert find_period(walked.lags, FLOOR) is None
+
+
+def test_a_chain_that_stood_still_at_first_is_read_without_a_warning(path: MakePath) -> None:
+    still = [np.zeros(16)] * 6
+    moved = [np.full(16, 0.02 * n) for n in range(1, 10)]
+    assert late_share(path([*still, *moved]).displacement) == np.inf
+    assert late_share(path(still * 2).displacement) == 1

@@ -33,10 +33,11 @@ def contrast_sentences(ranking: pl.DataFrame, pairwise: pl.DataFrame, settings: 
     if not rows:
         return [_nobody(ranking.to_dicts(), settings)]
     first = rows[0]
-    leader = f"{first['score']:.1f} of 100{interval(first['low'], first['high'], settings.confidence)}"
+    leader = f"{first['score']:.1f} of 100"
     if len(rows) == 1:
         cases = f"{counted(first['n_cases'], 'case')} from {counted(first['n_sources'], 'image')}"
-        return [f"{first['editor']} scores {leader} over {cases}."]
+        ends = interval(first["low"], first["high"], settings.confidence)
+        return [f"{first['editor']} scores {leader}{ends} over {cases}."]
     others = [_against(pairwise, first["editor"], row["editor"]) for row in rows[1:]]
     held = [pair is not None and pair["significant"] and pair["better"] == first["editor"] for pair in others]
     if all(held):

@@ -104,10 +104,11 @@ def repeats(lags: Floats) -> int | None:
 
 
 def late_share(displacement: Floats) -> float:
-    """Median step of the last third over that of the first third."""
+    """Median step of the last third over that of the first third; infinite where the first third stood still."""
     third = -(-(displacement.size - 1) // 3)
     first, last = displacement[1 : third + 1], displacement[_window(displacement)]
-    return float(np.nanmedian(last) / np.nanmedian(first))
+    began, ends = float(np.nanmedian(first)), float(np.nanmedian(last))
+    return ends / began if began > 0 else (np.inf if ends > 0 else 1.0)
 
 
 def late_step(displacement: Floats, q: float) -> float:

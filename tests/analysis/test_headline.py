@@ -78,7 +78,7 @@ def test_nobody_ranked_says_why(chain: Make, given: Given) -> None:
     chains = [chain("a", f"s{n}", falling(0.01)) for n in range(2)]
     chains += [chain("a", f"s{n}", {}, status="refused", planned=10) for n in range(2, 8)]
     first = analyse(given(chains), FAST).headline[0]
-    assert first == "Nobody is ranked: a delivered 25% of what was asked for; 80% is needed for a rank."
+    assert first == "Nobody is ranked: a covers 25% of the cases and rounds; 80% is needed for a rank."
     apart = analyse(given([chain("a", "s0", falling(0.1)), chain("b", "s1", falling(0.1))]), FAST).headline[0]
     assert apart == "Nobody is ranked: the editors have no case in common."
 

@@ -200,10 +200,10 @@ def test_refusing_costs_the_rank_and_takes_nothing_from_the_others(cheated: tupl
     assert (row["n_refused"], row["n_chains"]) == (9, 12)
     assert row["coverage"] == pytest.approx(0.25)
     assert row["score"] == pytest.approx(25)
-    sentence = "cheats:Refuser has no rank: it delivered 25% of what was asked for (9 refused, 0 failed of 12 chains)"
+    sentence = "cheats:Refuser has no rank: it covers 25% of the cases and rounds (9 refused, 0 failed of 12 chains)"
     assert any(sentence in one for one in found["finding"])
     assert "9 refused of 12 chains" in " ".join(said.split())
-    assert "cheats:Refuser delivered 25 % of what was asked for (9 refused, 0 failed of 12 chains)" in page(world)
+    assert "cheats:Refuser covers 25 % of the cases and rounds (9 refused, 0 failed of 12 chains)" in page(world)
 
 
 def test_a_simulated_editor_has_no_rank_among_real_ones(cheated: tuple[World, dict[str, Any], str]) -> None:

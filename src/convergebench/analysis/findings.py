@@ -108,10 +108,10 @@ def _sentences(
     if level and result.ranking["half_life"].count():
         life = words.half_life_sentence(result.ranking, level, data.facts[level.metric].better, settings, unit)
     sentences = [
-        *words.contrast_sentences(result.ranking, result.pairwise, settings),
+        *words.contrast_sentences(result.ranking, result.pairwise, settings, unit),
         # what the score does not cover comes right behind it: a page may print the first few sentences only
         words.never_sentence(result.adherence, [one for one in order if one not in given.uninstructed], settings),
-        words.coverage_sentence(result.ranking, settings),
+        words.coverage_sentence(result.ranking, settings, unit),
         words.lost_sentence(result.ranking),
         life or f"{settings.headline} was not measured, so there is no half-life to report.",
         words.shorter_sentence(result.ranking, unit),

@@ -27,11 +27,13 @@ FEWEST_CASES = 3
 Row = Mapping[str, Any]
 
 
-def contrast_sentences(ranking: pl.DataFrame, pairwise: pl.DataFrame, settings: AnalysisSettings) -> list[str]:
+def contrast_sentences(
+    ranking: pl.DataFrame, pairwise: pl.DataFrame, settings: AnalysisSettings, unit: Unit
+) -> list[str]:
     """Who leads, or that nobody can be told to and what it would take, or why nobody is ranked."""
     rows = ranking.filter(pl.col("rank").is_not_null()).to_dicts()
     if not rows:
-        return [_nobody(ranking.to_dicts(), settings)]
+        return [_nobody(ranking.to_dicts(), settings, unit)]
     first = rows[0]
     leader = f"{first['score']:.1f} of 100"
     if len(rows) == 1:
@@ -94,15 +96,15 @@ def _tested(pair: Row, settings: AnalysisSettings) -> str:
     return f" ({ends}{p}; {counted(pair['n_sources'], 'image')})"
 
 
-def _nobody(rows: Sequence[Row], settings: AnalysisSettings) -> str:
+def _nobody(rows: Sequence[Row], settings: AnalysisSettings, unit: Unit) -> str:
     scored = [row for row in rows if row["score"] is not None]
     if not scored and sum(row["n_finished"] > 0 and row["n_missing"] == 0 for row in rows) > 1:
         return "Nobody is ranked: the editors have no case in common."
     if not scored:
         return "No editor has a score: no case was finished with a value of every metric of the score."
     low = [row for row in scored if row["coverage"] < settings.coverage]
-    parts = listed([f"{row['editor']} delivered {row['coverage']:.0%}" for row in low])
-    return f"Nobody is ranked: {parts} of what was asked for; {settings.coverage:.0%} is needed for a rank."
+    parts = listed([f"{row['editor']} covers {row['coverage']:.0%}" for row in low])
+    return f"Nobody is ranked: {parts} of the cases and {unit.heads}; {settings.coverage:.0%} is needed for a rank."
 
 
 def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: AnalysisSettings) -> str | None:
@@ -124,14 +126,14 @@ def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: An
     return f"{'; '.join(parts)}." if parts else None
 
 
-def coverage_sentence(ranking: pl.DataFrame, settings: AnalysisSettings) -> str | None:
+def coverage_sentence(ranking: pl.DataFrame, settings: AnalysisSettings, unit: Unit) -> str | None:
     """Who has no rank for having delivered too little, and what was refused and failed."""
     rows = ranking.filter((pl.col("coverage") < settings.coverage) & pl.col("rank").is_null()).to_dicts()
     rows = [row for row in rows if not row["reference"]]
     if not rows:
         return None
     parts = [
-        f"{row['editor']} has no rank: it delivered {row['coverage']:.0%} of what was asked for "
+        f"{row['editor']} has no rank: it covers {row['coverage']:.0%} of the cases and {unit.heads} "
         f"({row['n_refused']} refused, {row['n_failed']} failed of {counted(row['n_chains'], 'chain')})"
         for row in rows
     ]

@@ -35,7 +35,7 @@ class AnalysisSettings:
     adherence: tuple[str, str] = ("happened", "undone")
     """Metrics that say whether an edit was done and whether it was undone; the score is conditioned on them."""
     coverage: float = 0.8
-    """Least share of the cases and rounds asked for that an editor must deliver to get a rank."""
+    """Least share of the cases and rounds that an editor must deliver to get a rank."""
     headline: str = "ssim"
     """Metric of the half-life sentence."""
     level: str = "noticeable"

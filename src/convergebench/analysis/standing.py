@@ -4,7 +4,7 @@ A rank is among rivals: models that read the words. Simulated editors only prete
 words only copy; they stand beside the ranking as references. Where a run has no rival at all, its simulated editors are
 ranked among themselves, and where it has only editors that copy, these.
 
-Coverage is the share of what was asked for that an editor delivered: its cases, as a share of the most that any editor
+Coverage is how much of the comparison an editor delivered: its cases, as a share of the most that any editor
 has, times the share of their rounds that were not refused and did not fail. What a spent budget or a person stopped was
 not asked for; such chains are compared over the rounds that all have.
 """

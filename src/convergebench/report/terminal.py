@@ -245,8 +245,8 @@ def _counts_told(given: ReportInput, ranked: list[Row]) -> list[str]:
     least = given.analysis.settings.coverage
     for row in ranked:
         if row["rank"] is None and row["coverage"] is not None and row["coverage"] < least:
-            notes.append(f"{row['editor']}: no rank, {percent(row['coverage'])} of what was asked for delivered "
-                         f"({percent(least)} needed).")  # fmt: skip
+            share = f"it covers {percent(row['coverage'])} of the cases and {given.unit.heads}"
+            notes.append(f"{row['editor']}: no rank, {share} ({percent(least)} needed).")
         broken = [f"{row[f'n_{word}']} {word}" for word in ("refused", "failed") if row[f"n_{word}"]]
         if broken:
             notes.append(f"{row['editor']}: {' and '.join(broken)} of {count(row['n_chains'], 'chain')}.")

@@ -147,7 +147,7 @@ class AnalysisTable(Strict):
     adherence: tuple[str, str] = ("happened", "undone")
     """Metrics that say whether an edit was done and whether it was undone; the score is conditioned on them."""
     coverage: Annotated[float, Field(ge=0, le=1)] = 0.8
-    """Least share of the cases and rounds asked for that an editor must deliver to get a rank."""
+    """Least share of the cases and rounds that an editor must deliver to get a rank."""
     headline: str = "ssim"
     level: str = "noticeable"
     levels: dict[str, dict[str, float]] = Field(default_factory=dict)

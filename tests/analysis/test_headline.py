@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
-from convergebench.analysis.headline import listed
+from convergebench.analysis.wording import listed
 from convergebench.errors import StudyError
 
 Make = Callable[..., dict[str, Any]]

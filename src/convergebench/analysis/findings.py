@@ -13,6 +13,7 @@ from convergebench.analysis.area import areas, auc_table
 from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.compare import Beside, bout_of, features_of, pairwise, ranking, ranks
 from convergebench.analysis.contest import Contest, make_contest
+from convergebench.analysis.contrast import contrast_sentences
 from convergebench.analysis.curves import curves
 from convergebench.analysis.floors import floor_table
 from convergebench.analysis.halflife import Level, case_table, find_levels, half_life_table, survival_table, usable
@@ -108,7 +109,7 @@ def _sentences(
     if level and result.ranking["half_life"].count():
         life = words.half_life_sentence(result.ranking, level, data.facts[level.metric].better, settings, unit)
     sentences = [
-        *words.contrast_sentences(result.ranking, result.pairwise, settings, unit),
+        *contrast_sentences(result.ranking, result.pairwise, settings, unit),
         # what the score does not cover comes right behind it: a page may print the first few sentences only
         words.never_sentence(result.adherence, [one for one in order if one not in given.uninstructed], settings),
         words.coverage_sentence(result.ranking, settings, unit),

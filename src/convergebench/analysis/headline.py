@@ -1,9 +1,7 @@
 """The findings as plain sentences, each with its number and its uncertainty.
 
-The first one is a tested contrast: who keeps pictures closest to the original, by the score and at equal rounds. A
-winner is named only where the difference to every other ranked editor holds; otherwise the sentence says that they
-cannot be told apart, and how many images it would take. Half-lives follow as a plain list, since two medians that
-differ by a round prove nothing. "none lost" is said only when no case passed the level.
+The tested contrast comes first (`analysis.contrast`). Half-lives follow as a plain list, since two medians that differ
+by a round prove nothing. "none lost" is said only when no case passed the level.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from convergebench.analysis.halflife import Level
 from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.settling import commonest
 from convergebench.analysis.units import ROUND_TRIP, Unit
+from convergebench.analysis.wording import counted, interval, listed
 
 NOTHING = "No chain has been measured yet."
 MOST_NAMED = 4
@@ -25,86 +24,6 @@ FEWEST_CASES = 3
 """Cases without which "never" is not said of a pair."""
 
 Row = Mapping[str, Any]
-
-
-def contrast_sentences(
-    ranking: pl.DataFrame, pairwise: pl.DataFrame, settings: AnalysisSettings, unit: Unit
-) -> list[str]:
-    """Who leads, or that nobody can be told to and what it would take, or why nobody is ranked."""
-    rows = ranking.filter(pl.col("rank").is_not_null()).to_dicts()
-    if not rows:
-        return [_nobody(ranking.to_dicts(), settings, unit)]
-    first = rows[0]
-    leader = f"{first['score']:.1f} of 100"
-    if len(rows) == 1:
-        cases = f"{counted(first['n_cases'], 'case')} from {counted(first['n_sources'], 'image')}"
-        ends = interval(first["low"], first["high"], settings.confidence)
-        return [f"{first['editor']} scores {leader}{ends} over {cases}."]
-    others = [_against(pairwise, first["editor"], row["editor"]) for row in rows[1:]]
-    held = [pair is not None and pair["significant"] and pair["better"] == first["editor"] for pair in others]
-    if all(held):
-        closest = others[0]
-        assert closest is not None
-        return [
-            f"{first['editor']} keeps pictures closest to the original: it scores {leader}, "
-            f"{closest['difference']:.1f} more than {closest['worse']}, the next{_tested(closest, settings)}."
-        ]
-    return _undecided(rows, others, held, settings)
-
-
-def _undecided(
-    rows: Sequence[Row], others: Sequence[Row | None], held: Sequence[bool], settings: AnalysisSettings
-) -> list[str]:
-    """Which editors share the lead and the difference that was seen; then what it would take to tell."""
-    equal = [row for row, sure in zip(rows[1:], held, strict=True) if not sure]
-    names = listed([rows[0]["editor"], *(row["editor"] for row in equal)])
-    pair = next(pair for pair, sure in zip(others, held, strict=True) if not sure)
-    if pair is None:
-        return [f"{names} cannot be told apart: they have no case in common."]
-    images = counted(pair["n_sources"], "image")
-    seen = f"{pair['better']} scores {pair['difference']:.1f} more than {pair['worse']}{_tested(pair, settings)}"
-    if pair["difference"] < 0.05:
-        seen = f"{pair['better']} and {pair['worse']} score the same"
-    behind = [row["editor"] for row, sure in zip(rows[1:], held, strict=True) if sure]
-    ahead = [f"{rows[0]['editor']} is ahead of {listed(behind)}."] if behind else []
-    more = " ".join([*_needed(pair, len(rows), settings), *ahead])
-    return [f"{names} cannot be told apart with {images}: {seen}.", *([more] if more else [])]
-
-
-def _needed(pair: Row, editors: int, settings: AnalysisSettings) -> list[str]:
-    """What it would take, or that no outcome could have been enough."""
-    pairs = editors * (editors - 1) // 2
-    enough = [f"About {pair['needed']:,} images would tell a difference of this size."] if pair["needed"] else []
-    if pair["smallest_p"] * pairs >= 1 - settings.confidence:
-        over = f" times {pairs} for as many pairs" if pairs > 1 else ""
-        images = counted(pair["n_sources"], "image")
-        none = f"With {images} no outcome could be significant (smallest p {pair['smallest_p']:.2g}{over})."
-        return [none, *enough]
-    return enough
-
-
-def _against(pairwise: pl.DataFrame, one: str, other: str) -> Row | None:
-    both = [one, other]
-    found = pairwise.filter(pl.col("better").is_in(both) & pl.col("worse").is_in(both)).to_dicts()
-    return found[0] if found else None
-
-
-def _tested(pair: Row, settings: AnalysisSettings) -> str:
-    """` (95%: 3.1–10.4; p = 0.004; 12 images)`."""
-    ends = "" if pair["low"] is None else f"{100 * settings.confidence:.3g}%: {span(pair['low'], pair['high'])}; "
-    p = "p < 0.001" if pair["p_holm"] < 0.001 else f"p = {pair['p_holm']:.2g}"
-    return f" ({ends}{p}; {counted(pair['n_sources'], 'image')})"
-
-
-def _nobody(rows: Sequence[Row], settings: AnalysisSettings, unit: Unit) -> str:
-    scored = [row for row in rows if row["score"] is not None]
-    if not scored and sum(row["n_finished"] > 0 and row["n_missing"] == 0 for row in rows) > 1:
-        return "Nobody is ranked: the editors have no case in common."
-    if not scored:
-        return "No editor has a score: no case was finished with a value of every metric of the score."
-    low = [row for row in scored if row["coverage"] < settings.coverage]
-    parts = listed([f"{row['editor']} covers {row['coverage']:.0%}" for row in low])
-    return f"Nobody is ranked: {parts} of the cases and {unit.heads}; {settings.coverage:.0%} is needed for a rank."
 
 
 def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: AnalysisSettings) -> str | None:
@@ -253,28 +172,3 @@ def copying_sentence(editors: tuple[str, ...], uninstructed: frozenset[str]) -> 
         return None
     verb = "copies and never edits" if len(copies) == 1 else "copy and never edit"
     return f"{listed(copies)} {verb}, whatever the words say."
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 case`, `2 cases`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def listed(names: list[str], most: int = 3) -> str:
-    """`a`, `a and b`, `a, b and c`, `a, b and 4 others`."""
-    if len(names) > most:
-        names = [*names[: most - 1], counted(len(names) - most + 1, "other")]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def span(low: float, high: float, digits: int = 1) -> str:
-    """`4.1–5.2`, or `−0.3 to 5.2` where a sign would hide in the dash."""
-    joint = "–" if low >= 0 and high >= 0 else " to "
-    return f"{low:.{digits}f}{joint}{high:.{digits}f}".replace("-", "−")
-
-
-def interval(low: float | None, high: float | None, confidence: float, digits: int = 1) -> str:
-    """` (95%: 4.1–5.2)`, or nothing when there is no interval."""
-    if low is None or high is None:
-        return ""
-    return f" ({100 * confidence:.3g}%: {span(low, high, digits)})"

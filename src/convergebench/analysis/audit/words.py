@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convergebench.analysis.headline import counted, listed
+from convergebench.analysis.wording import counted, listed
 
 __all__ = ["counted", "ends", "listed", "percent"]
 

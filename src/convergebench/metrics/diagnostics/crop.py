@@ -14,6 +14,7 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     roles=STEP,
     self_value=0.0,
     aligned=False,
+    version=2,  # large crops are found since registration looks in all places
 )
 def crop(item: Item) -> float:
     """Share of the parent's area that is out of view, by registration."""

@@ -16,6 +16,7 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     roles=STEP,
     self_value=1.0,
     aligned=False,
+    version=2,  # large crops are found since registration looks in all places
 )
 def scale(item: Item) -> float:
     """Pixels of the image per pixel of its parent, mean of both axes, by registration."""

@@ -17,6 +17,7 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     roles=STEP,
     self_value=0.0,
     aligned=False,
+    version=2,  # large crops are found since registration looks in all places
 )
 def shift_x(item: Item) -> float:
     """How far the content moved right at the centre, in the parent's pixels, by registration."""

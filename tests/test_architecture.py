@@ -13,10 +13,11 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "convergebench"
 
-GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders", "keys", "reasoning"}
+GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders", "keys", "reasoning", "sheets"}
 """What every room may use."""
 
 MAY_USE: dict[str, set[str]] = {
+    "redaction": set(),
     "images": set(),
     "weights": set(),
     "wire": set(),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from convergebench import keys, redaction
@@ -116,6 +116,37 @@ def test_what_cannot_be_a_key_is_refused_without_being_repeated(monkeypatch: pyt
     assert value not in redact(f"illegal header {value}", {})
 
 
+@pytest.mark.parametrize("value", ["hunter2", "elevenchars", "s3cr3t", "Tr0ub4dor&3"])
+def test_a_key_that_cannot_be_told_from_words_is_refused_without_being_repeated(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("FIRST_KEY", value)
+    with pytest.raises(Prerequisite, match=rf"FIRST_KEY holds a key of {len(value)} characters.*12 or more") as refused:
+        find_key(("FIRST_KEY",))
+    assert value not in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert lacking_key(("FIRST_KEY",), "gemini") == [str(refused.value)]
+
+
+@pytest.mark.parametrize("value", ["EMPTY", "none", "ollama", "sk-no-key-required", "x"])
+def test_what_servers_of_one_s_own_are_given_in_the_place_of_a_key_is_no_secret(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("FIRST_KEY", value)
+    assert find_key(("FIRST_KEY",)) == value
+    assert redact(f"the server wants {value} here", {}) == f"the server wants {value} here"
+
+
+def test_a_password_is_a_secret_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIRST_KEY", "somebody:correct-horse-9")
+    assert find_key(("FIRST_KEY",), login=True) == "somebody:correct-horse-9"
+    assert redact("no password 'correct-horse-9'", {}) == "no password '…'"
+    monkeypatch.setenv("FIRST_KEY", "a-long-name-of-somebody:pass1234")
+    with pytest.raises(Prerequisite, match="FIRST_KEY holds a password of 8 characters"):
+        find_key(("FIRST_KEY",), login=True)
+    assert lacking_key(("FIRST_KEY",), "it", login=True)
+
+
 def test_a_key_that_is_there_is_no_lack(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST_KEY", KEY)
     assert lacking_key(("FIRST_KEY",), "gemini") == []
@@ -164,7 +195,7 @@ PIECES = {KEY[start : start + 6] for start in range(len(KEY) - 5)}
 
 def test_ordinary_words_stay_as_they_are() -> None:
     remember(KEY)
-    said = "the sk-proj- prefix, wait... then **bold** and 0123456789 – … done"
+    said = "the sk-proj- prefix, wait... then **bold** and 01234 – … done"
     assert redact(said, {"HOME_KEY": "/home/somebody/.ssh/key"}) == said
     assert (
         redact("see /home/somebody/pictures", {"HOME_KEY": "/home/somebody/.ssh/key"}) == "see /home/somebody/pictures"
@@ -181,6 +212,8 @@ def test_a_value_that_is_no_text_does_no_harm() -> None:
 
 
 @given(st.text(min_size=8, max_size=40, alphabet=st.characters(codec="ascii", categories=("L", "N", "P"))), st.text())
+@example("0000000:", "%")
+@example("00000000000:", "\\u")
 def test_no_key_survives_anywhere(key: str, around: str) -> None:
     for written in (key, base64.b64encode(key.encode()).decode(), quote(key, safe="")):
         assert written not in redact(f"{around}{written}{around}", {"THE_KEY": key}) or written in around * 2

@@ -12,8 +12,18 @@ from convergebench.cli.main import app
 
 HEAD = """# Commands
 
-`convergebench` is the long name of the same program. A mistake is one line on stderr and exit code 2; a run that its
-budget stopped exits with 3, one stopped by Ctrl-C with 130.
+`convergebench` is the long name of the same program.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done; chains that failed beside others that were finished are told on stderr |
+| 1 | no chain was finished and some failed; `cbench claims --strict`: one does not hold |
+| 2 | a mistake in the command, the study file or the data, in one line on stderr |
+| 3 | stopped by `--max-cost`, or no editor could go on; the same command goes on. `cbench import`: some chains failed |
+| 70 | a defect of this package: one line on stderr that names a file for the report |
+| 74 | done, but standard output could not be written |
+| 130 | stopped by Ctrl-C or SIGTERM; the same command goes on |
+| 141 | whoever read the output closed it |
 """
 
 

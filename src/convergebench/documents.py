@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,14 +17,21 @@ from convergebench.errors import StudyError
 from convergebench.ids import canonical
 from convergebench.registry import suggest
 
+LARGEST = 2**63
+"""Integers from here on fit neither into SQLite nor into a column of a table."""
+DEEPEST = 24
+"""Tables and lists inside each other; nothing that is meant is nested deeper."""
+LONGEST_TEXT = 1_000_000
+"""Characters of one value."""
+
 MOST_FAULTS = 5
 """So many are told at once."""
 
 
 class Strict(BaseModel):
-    """A table in which every key must be known."""
+    """A table in which every key must be known; NaN and infinity are no numbers that anybody meant."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,6 +50,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} is not valid TOML: {error}") from error
+    except (RecursionError, ValueError) as error:  # a name with NUL; brackets without end; an integer without end
+        raise StudyError(f"cannot read {path}: {_why(error)}") from error
 
 
 def check_document(content: Mapping[str, Any], model: type[Model], *, where: str) -> Model:
@@ -50,6 +60,10 @@ def check_document(content: Mapping[str, Any], model: type[Model], *, where: str
         return model.model_validate(content)
     except ValidationError as error:
         raise StudyError(f"{where}: " + "; ".join(_faults(error, model))) from error
+
+
+def _why(error: Exception) -> str:
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def toml_table(title: str, values: Mapping[str, object]) -> str:
@@ -80,3 +94,46 @@ def _keys_of(model: Any, parents: list[str]) -> list[str]:
             return []
         model = field.annotation
     return list(getattr(model, "model_fields", {}))
+
+
+def fault_in(content: Any) -> str:
+    """Where a value stands that no table, journal or manifest could hold, and why; empty if there is none.
+
+    NaN and infinity, huge integers, dates, NUL, halves of characters, texts without end, deep nesting.
+    """
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
+    while waiting:
+        place, value = waiting.pop()
+        fault = _unstorable(value) if len(place) <= DEEPEST else "tables and lists are nested too deeply"
+        if fault:
+            return f"{'.'.join(place[:5])}: {fault}" if place else fault
+        if isinstance(value, Mapping):
+            waiting += [((*place, str(key)), inner) for key, inner in value.items()]
+            waiting += [((*place, ascii(str(key)[:60])), str(key)) for key in value if _unstorable(str(key))]
+        elif isinstance(value, list | tuple):
+            waiting += [((*place, str(number)), inner) for number, inner in enumerate(value)]
+    return ""
+
+
+def _unstorable(value: Any) -> str:
+    if value is None or isinstance(value, bool | Mapping | list | tuple):
+        return ""
+    if isinstance(value, float):
+        return "" if isfinite(value) else f"should be a finite number (got {value})"
+    if isinstance(value, int):
+        return "" if abs(value) < LARGEST else "the number is too large (2^63 or more)"
+    if isinstance(value, str):
+        return _unstorable_text(value)
+    return "a date or time stands here; put it in quotes"
+
+
+def _unstorable_text(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        return f"the text is too long ({len(text):,} characters)"
+    if "\0" in text:
+        return "should be printable, and holds a NUL character"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return "the text is not valid Unicode (a file name that is not UTF-8?)"
+    return ""

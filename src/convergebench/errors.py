@@ -11,6 +11,7 @@
     ├── StudyError            the study file, a flag or the input is wrong: says what to change
     │   ├── ChangedMeaning    the run exists and this would change what its numbers mean
     │   └── RunLocked         another process is writing this run
+    ├── Unstorable            a value that the journal cannot hold: ends its own chain
     ├── Unmeasurable          a metric has no value here: becomes None with a status
     └── BudgetSpent           the next call would exceed --max-cost
 
@@ -25,21 +26,32 @@ class ConvergeBenchError(Exception):
 
 
 class EditorError(ConvergeBenchError):
-    """One call of an editor did not give an image."""
+    """One call of an editor did not give an image.
 
-    def __init__(self, message: str, *, dollars: float = 0.0, raw: str | None = None) -> None:
+    `unsettled`: the request was sent and nobody knows whether it is charged (an answer cut off, no answer at all). The
+    engine then counts the call at its price.
+    """
+
+    def __init__(self, message: str, *, dollars: float = 0.0, raw: str | None = None, unsettled: bool = False) -> None:
         super().__init__(message)
         self.dollars = dollars
         self.raw = raw
+        self.unsettled = unsettled
 
 
 class Transient(EditorError):
     """Worth trying again. `retry_after` is the provider's own wish in seconds."""
 
     def __init__(
-        self, message: str, *, retry_after: float | None = None, dollars: float = 0.0, raw: str | None = None
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        dollars: float = 0.0,
+        raw: str | None = None,
+        unsettled: bool = False,
     ) -> None:
-        super().__init__(message, dollars=dollars, raw=raw)
+        super().__init__(message, dollars=dollars, raw=raw, unsettled=unsettled)
         self.retry_after = retry_after
 
 
@@ -50,8 +62,16 @@ class BadReply(EditorError):
 class Refused(EditorError):
     """The model or its filter declined; `reason` is the provider's own word for it."""
 
-    def __init__(self, message: str, *, reason: str = "refused", dollars: float = 0.0, raw: str | None = None) -> None:
-        super().__init__(message, dollars=dollars, raw=raw)
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "refused",
+        dollars: float = 0.0,
+        raw: str | None = None,
+        unsettled: bool = False,
+    ) -> None:
+        super().__init__(message, dollars=dollars, raw=raw, unsettled=unsettled)
         self.reason = reason
 
 
@@ -77,6 +97,10 @@ class ChangedMeaning(StudyError):
 
 class RunLocked(StudyError):
     """Another process holds this run."""
+
+
+class Unstorable(ConvergeBenchError):
+    """A value that no column of the journal can hold."""
 
 
 class Unmeasurable(ConvergeBenchError):

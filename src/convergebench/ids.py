@@ -18,7 +18,8 @@ def canonical(value: object) -> str:
 
 
 def _hash(value: object) -> str:
-    return hashlib.blake2b(canonical(value).encode(), digest_size=16).hexdigest()
+    # halves of characters have a hash too: whether a value can be stored is for the store to say
+    return hashlib.blake2b(canonical(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def image_id(data: bytes) -> str:
@@ -32,6 +33,13 @@ def step_id(
     """Key of one edit: where it started, what was asked, of whom, which repeat, which draw."""
     # came later: left out where it is 0, so that keys of older runs stay what they are
     return "s1:" + _hash([parent, instruction, dict(settings), fingerprint, replicate, *([draw] if draw else [])])
+
+
+def part_id(
+    *, step: str, fingerprint: str, request: Mapping[str, object], image: bytes, history: tuple[str, ...], number: int
+) -> str:
+    """Key of one call of a part of an editor: for which step, of whom, what was asked, for the how-many-th time."""
+    return "p1:" + _hash([step, fingerprint, dict(request), image_id(image), list(history), number])
 
 
 def answer_id(

@@ -266,6 +266,8 @@ class EditRequest:
     index: int = 0
     attempt: int = 1
     history: tuple[Turn, ...] = ()
+    call_part: Callable[[Editor, EditRequest], Awaitable[Edited]] | None = field(default=None, repr=False)
+    """How an editor made of others calls them, so that each answer is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +301,6 @@ class Editor(Protocol):
 
     def edit(self, request: EditRequest) -> Awaitable[Edited]:
         """Carry out one instruction, or raise Transient, BadReply, Refused, Exhausted or Unavailable."""
-        ...
 
 
 @runtime_checkable
@@ -309,12 +310,9 @@ class Study(Protocol):
     @property
     def name(self) -> str:
         """As in the study file."""
-        ...
 
     def steps(self, case: Case) -> Steps:
         """Yield Edit, Ask and Compare; receive State and Reply."""
-        ...
 
     def calls(self, case: Case) -> int:
         """How many edits a finished case takes, for forecasts."""
-        ...

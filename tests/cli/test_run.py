@@ -205,9 +205,14 @@ def test_an_editor_of_the_study_keeps_its_settings_by_whichever_name_it_is_calle
 
 def test_why_a_chain_failed_is_said_without_looking_for_it(world: World) -> None:
     (world.root / "odd.py").write_text(ODD)
-    said = world.cbench("run", "study.toml", "--editor", "odd:Odd", "--run", "runs/odd", "--no-report").stderr
-    assert said.startswith("4 chains failed; the same command tries again. odd:Odd, scene-0/")
-    assert said.endswith(": the editor gave raw as dict, which should be str | None\n")
+    words = ("run", "study.toml", "--run", "runs/odd", "--no-report", "--editor", "odd:Odd")
+    done = world.cbench(*words, ok=False)
+    assert done.returncode == 1, "nothing came of it"
+    why, end = done.stderr.splitlines()
+    assert why.startswith("4 chains failed; the same command tries again. odd:Odd, scene-0/")
+    assert why.endswith(": the editor gave raw as dict, which should be str | None")
+    assert end == "error: no chain was finished: 4 of 4 failed; see the reason above"
+    assert world.cbench(*words, "--editor", "sim-perfect").stderr.startswith("4 chains failed"), "something came of it"
 
 
 ODD = """

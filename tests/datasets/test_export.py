@@ -5,13 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import shutil
-import signal
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -328,42 +324,6 @@ def test_no_text_of_a_sheet_is_worked_out_by_a_spreadsheet(small_run: Path, tmp_
     assert {json.loads(line)["prompt"] for line in lines} == {None, formula}, "where no spreadsheet looks it stays"
     hub = export(copy, tmp_path / "hub", replace(FOLDER, form="hf"))
     assert set(pl.read_parquet(hub.out / "tables" / "labels.parquet")["detail"]) == {formula}
-
-
-@pytest.mark.parametrize("form", ["banana100", "imagefolder", "parquet", "webdataset", "hf"])
-def test_an_interrupted_export_leaves_nothing(small_run: Path, tmp_path: Path, form: str) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        export(small_run, tmp_path / "set", replace(FOLDER, form=form), interrupting(KeyboardInterrupt))
-    assert list(tmp_path.iterdir()) == []
-
-
-def interrupting(error: type[BaseException]) -> Callable[[Done], None]:
-    def told(done: Done) -> None:
-        if done.pictures == 20:
-            raise error
-
-    return told
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from convergebench.datasets.export import Wishes, export
-def told(done):
-    if done.pictures == 20:
-        os.kill(os.getpid(), signal.SIGKILL)
-export(Path(sys.argv[1]), Path(sys.argv[2]), Wishes("imagefolder"), told)
-"""
-
-
-def test_what_a_killed_export_leaves_is_cleared_away_by_the_next(small_run: Path, tmp_path: Path) -> None:
-    out = tmp_path / "set"
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(small_run), str(out)], env=os.environ, timeout=60)
-    assert killed.returncode == -signal.SIGKILL
-    assert not out.exists()
-    assert [path.name.startswith(".set.part-") for path in tmp_path.iterdir()] == [True]
-    export(small_run, out, FOLDER)
-    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_two_exports_to_one_place_do_not_meet(small_run: Path, tmp_path: Path) -> None:

@@ -78,6 +78,13 @@ def writings(key: str) -> dict[str, bytes]:
         "in base64": base64.b64encode(key.encode()).decode()[:24],
         "in base64 after Bearer": base64.b64encode(f"Bearer {key}".encode()).decode()[12:32],
         "in hexadecimal": key.encode().hex(),
+        "in hexadecimal capitals": key.encode().hex().upper(),
+        "escaped as in JSON": "".join(f"\\u{ord(one):04X}" for one in key),
+        "escaped as in HTML": "".join(f"&#x{ord(one):x};" for one in key),
+        "escaped as in an address": "".join(f"%{ord(one):02x}" for one in key),
+        "in base64 twice": base64.b64encode(base64.b64encode(key.encode())).decode()[:32],
+        "in groups": " ".join(key[start : start + 4] for start in range(0, len(key), 4)),
+        "backwards": key[::-1],
     }
     return {name: form.encode() for name, form in forms.items()}
 
@@ -157,7 +164,7 @@ def contents(path: Path) -> Iterator[bytes]:
         yield "\n".join(connection.iterdump()).encode()
         connection.close()
     if path.suffix == ".parquet":
-        yield pl.read_parquet(path).write_ndjson().encode()
+        yield pl.read_parquet(path).write_ndjson().replace("\\\\", "\\").encode()
     for stream in re.findall(rb"stream\r?\n(.*?)endstream", data, re.S) if data.startswith(b"%PDF") else []:
         try:
             yield zlib.decompress(stream)

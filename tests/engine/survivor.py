@@ -29,7 +29,7 @@ class Recorded:
     """Adds noise fixed by the seed; notes the call before answering, as a provider would bill it."""
 
     name, fingerprint = "counting", "recorded@1"
-    capabilities = Capabilities(seed=True)
+    capabilities = Capabilities(seed=True, dollars_per_call=1.0)
     limits = Limits(at_once=AT_ONCE)
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class Recorded:
         await asyncio.sleep(0.004)
         noise = np.random.default_rng(request.seed).integers(-2, 3, (8, 8, 3))
         pixels = np.clip(decode(request.image).pixels.astype(int) + noise, 0, 255)
-        return Edited(encode_png(pixels.astype(np.uint8)), "image/png", "recorded")
+        return Edited(encode_png(pixels.astype(np.uint8)), "image/png", "recorded", dollars=1.0)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from convergebench.store.frames import RunFrames
 from convergebench.store.run import Run
 from convergebench.types import SourceImage
 from tests.engine.parts import CountingEditor, case_of, chains_of, faults, query
+from tests.store.older import make_older
 
 SIDE = 48
 METRICS = ("psnr", "ssim", "gmsd", "gist", "background-ssim", "noise", "happened", "niqe")
@@ -109,16 +110,17 @@ def test_a_source_that_cannot_be_measured_is_not_the_pictures_fault(tmp_path: Pa
     assert query(root, "select status from anchors where source = 'a' and anchor = 'grey'") == [("featureless",)]
 
 
-def test_a_source_that_was_damaged_since_stops_nobody_and_one_that_is_away_leaves_no_row(two: Path) -> None:
+@pytest.mark.parametrize("damage", ["away", "cut short"])
+def test_a_damaged_source_leaves_no_row_and_is_measured_once_it_is_mended(two: Path, damage: str) -> None:
     ((file,),) = query(two, "select i.file from cases c join images i on i.id = c.image where c.source = 'a'")
     data = (two / file).read_bytes()
-    (two / file).unlink()
-    with pytest.raises(StudyError, match=r"cannot read .*; cbench verify"):
+    (two / file).unlink() if damage == "away" else (two / file).write_bytes(data[: len(data) // 2])
+    with pytest.raises(StudyError, match=r"1 image is damaged .*cbench verify"):
         fill(two, "ssim")
-    assert values(two) == {}
-    (two / file).write_bytes(data[: len(data) // 2])
+    assert query(two, "select * from anchors where source = 'a'") == []
+    (two / file).write_bytes(data)
     fill(two, "ssim")
-    assert query(two, "select distinct status from anchors") == [("source-unfit",)]
+    assert query(two, "select distinct source, status from anchors order by 1") == [("a", "ok"), ("b", "ok")]
 
 
 def test_one_source_alone_has_no_other_picture(tmp_path: Path) -> None:
@@ -236,7 +238,7 @@ def test_the_frame_holds_every_row_and_a_run_without_the_table_has_none(two: Pat
     assert table.columns == ["source", "anchor", "metric", "fingerprint", "value", "status", "detail"]
     assert table.height == 12
     assert table.filter(anchor="grey", metric="gist")["value"].null_count() == 2
-    drop_table(two)
+    make_older(two, 3)
     frames = RunFrames(two)
     older = frames.anchors()
     frames.close()
@@ -245,15 +247,5 @@ def test_the_frame_holds_every_row_and_a_run_without_the_table_has_none(two: Pat
 
 
 def test_a_run_from_before_the_table_gets_it_when_it_is_measured(two: Path) -> None:
-    drop_table(two)
+    make_older(two, 3)
     assert fill(two, "ssim") == 6
-
-
-def drop_table(root: Path) -> None:
-    import sqlite3
-
-    connection = sqlite3.connect(root / "run.sqlite")
-    connection.execute("drop table anchors")
-    connection.execute("pragma user_version = 3")
-    connection.commit()
-    connection.close()

@@ -164,7 +164,7 @@ class Scripted(Role):
 def judged(
     root: Path, judge: Role, *, cases: list[Case] = CASES, **options: Any
 ) -> tuple[Summary, float, list[tuple[Any, ...]]]:
-    """(summary, virtual seconds, attempts of the judge that failed)."""
+    """(summary, virtual seconds, attempts of the judge)."""
     with Run.create(root) as run:
         begun(run, IMAGES, cases)
         engine = Engine(run, {"counting": CountingEditor()}, roles={"judge": judge}, **options)
@@ -182,7 +182,7 @@ def test_a_passing_error_is_tried_again_and_every_attempt_is_a_row(tmp_path: Pat
     summary, _, rows = judged(tmp_path / "run", judge, cases=CASES[:1])
     assert summary.statuses == {"finished": 1}
     assert len(judge.begun) == 3
-    assert rows == [("transient", "503", 0.01)] * 2
+    assert rows == [("transient", "503", 0.01), ("transient", "503", 0.01), ("ok", "", 0.0)]
     with Run.create(tmp_path / "run") as run:
         assert run.journal.dollars() == pytest.approx(0.02)
 
@@ -233,7 +233,7 @@ def test_a_question_that_hangs_is_given_up_and_put_again(tmp_path: Path) -> None
     )
     assert summary.statuses == {"finished": 1}
     assert 30.0 <= seconds < 35.0
-    assert rows == [("transient", "no answer within 30 s", 0.5)]
+    assert rows == [("transient", "no answer within 30 s", 0.5), ("ok", "", 0.5)]
 
 
 def test_the_budget_is_asked_before_the_question_is(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from convergebench.store.run import Run
 from convergebench.studies.replicate import Replicate
 from tests.engine.brightening import ROUNDS, Brightening, brightened
 from tests.engine.parts import CASES, IMAGES, faults, query, state_of, walk
+from tests.store.older import make_older
 
 CHAINS = len(CASES)
 WHERE = "tests.engine.looking:"
@@ -133,7 +134,7 @@ def test_a_picture_that_cannot_be_read_is_a_fault_of_its_chain_and_examined_tomo
     path.rename(path.with_suffix(".away"))
     done = look(root, "brighter")
     assert (done.labels, len(done.faults)) == (2, 2)
-    assert "could not look at counting, first/plus/0: cannot read" in done.faults[0]
+    assert "could not look at counting, first/plus/0: images/" in done.faults[0]
     assert "cbench verify" in done.faults[0]
     path.with_suffix(".away").rename(path)
     assert look(root, "brighter").labels == 2
@@ -209,12 +210,7 @@ def test_evidence_is_the_picture_of_the_step_that_shows_it_and_the_source_beside
 
 
 def test_a_run_of_an_older_schema_is_examined(root: Path) -> None:
-    connection = sqlite3.connect(root / "run.sqlite")
-    connection.executescript(
-        "drop table anchors; drop table labels; drop table probes; alter table steps drop column draw;"
-        "pragma user_version = 2;"
-    )
-    connection.close()
+    make_older(root, 2)
     assert look(root, "brighter").labels == CHAINS
 
 
@@ -292,5 +288,5 @@ def test_pictures_of_a_chain_are_decoded_once_for_all_detectors(root: Path) -> N
     for file in (root / "images").rglob("*.png"):
         file.unlink()
     assert view.steps[3].load().pixels is first.pixels
-    with pytest.raises(StudyError, match="cannot read"):
+    with pytest.raises(StudyError, match="is missing"):
         view.steps[4].load()

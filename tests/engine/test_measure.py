@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+import sqlite3
+import tomllib
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +15,16 @@ import pytest
 from convergebench.engine import chain_values as room
 from convergebench.engine import measure as parent
 from convergebench.engine.measure import measure
+from convergebench.engine.session import begin, prepare
 from convergebench.errors import StudyError
+from convergebench.ids import image_id
 from convergebench.metrics.base import Item, metric
+from convergebench.store.images import ImageStore
 from convergebench.store.run import Run
-from tests.engine.parts import CountingEditor, query, walk
+from convergebench.studies.spec import parse_spec
+from convergebench.types import Edited, EditRequest
+from tests.cli.damage import make_run
+from tests.engine.parts import CountingEditor, picture, query, walk
 
 
 @metric("slipping", kind="full-reference", better="lower", range=(0.0, 1.0))
@@ -81,3 +92,111 @@ def test_no_number_is_no_value_and_not_an_empty_one_that_is_ok(tmp_path: Path, m
     fill_in(tmp_path / "run", "lost")
     room._metric.cache_clear()
     assert query(tmp_path / "run", "select distinct value, status from measurements") == [(None, "not-finite")]
+
+
+def put_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "cut short": lambda path: path.write_bytes(path.read_bytes()[:40]),
+    "empty": lambda path: path.write_bytes(b""),
+    "another picture": lambda path: path.write_bytes(picture(200)),
+    "no longer there": lambda path: path.unlink(),
+    "a folder": put_folder,
+}
+
+
+def mend(path: Path, data: bytes) -> None:
+    if path.is_dir():
+        path.rmdir()
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("which", ["subject", "reference"])
+def test_nothing_is_written_down_for_a_damaged_image_and_the_rest_is_measured(
+    tmp_path: Path, damage: str, which: str
+) -> None:
+    root = tmp_path / "run"
+    walk(root, CountingEditor(), rounds=2)
+    ((file,),) = query(
+        root, f"select file from images where id = (select min({which}) from comparisons where role = 'return')"
+    )
+    data = (root / file).read_bytes()
+    DAMAGES[damage](root / file)
+    with pytest.raises(StudyError, match=r"^1 image is damaged .*measure again") as caught:
+        fill_in(root, "psnr")
+    assert file in str(caught.value)
+    statuses = query(root, "select status, count(*) from measurements group by status")
+    assert [status for status, _ in statuses] == ["ok"]
+    assert 0 < statuses[0][1] < 8
+    mend(root / file, data)
+    fill_in(root, "psnr")
+    assert query(root, "select status, count(*) from measurements group by status") == [("ok", 8)]
+
+
+def test_values_that_blamed_an_image_for_its_damaged_file_are_measured_again(tmp_path: Path) -> None:
+    root = tmp_path / "run"
+    walk(root, CountingEditor(), rounds=2)
+    fill_in(root, "psnr")
+    with closing(sqlite3.connect(root / "run.sqlite", isolation_level=None)) as connection:
+        said = "images/ab/cd.png cannot be decoded: its pixel data is damaged; get the file again"
+        for status, number in (("unreadable", 2), ("source-unfit", 1)):
+            connection.execute(
+                "update measurements set value = null, status = ?, detail = ? where comparison in "
+                "(select comparison from measurements where status = 'ok' order by comparison limit ?)",
+                (status, said, number),
+            )
+    assert fill_in(root, "psnr") == 3
+    assert query(root, "select status, count(*) from measurements group by status") == [("ok", 8)]
+
+
+def test_an_image_whose_bytes_are_right_and_no_picture_keeps_its_status(tmp_path: Path) -> None:
+    root = tmp_path / "run"
+    walk(root, CountingEditor(), rounds=2)
+    with Run.create(root) as run:
+        identity = run.images.put(b"no picture", "image/png")
+        file = run.images.file_of(identity, "image/png")
+        run.journal.commit_now([("images", (identity, file, "image/png", 1, 1, 10))])
+    with closing(sqlite3.connect(root / "run.sqlite", isolation_level=None)) as connection:
+        connection.execute(
+            "update comparisons set subject = ? where id = (select min(id) from comparisons where role = 'return')",
+            (identity,),
+        )
+    assert fill_in(root, "psnr") == 8
+    assert fill_in(root, "psnr") == 0, "known once and for all"
+    assert query(root, "select count(*) from measurements where status = 'unreadable'") == [(1,)]
+
+
+class Drifting(CountingEditor):
+    """Brightens whatever it is told, so that every picture of a chain is another."""
+
+    async def edit(self, request: EditRequest) -> Edited:
+        return await super().edit(replace(request, instruction="add one"))
+
+
+def test_a_damaged_image_is_not_sent_to_an_editor(tmp_path: Path) -> None:
+    root = tmp_path / "run"
+    walk(root, Drifting(), rounds=1)
+    last = "select i.file from chain_steps p join steps s on s.id = p.step join images i on i.id = s.image "
+    files = {file for (file,) in query(root, f"{last} where p.position = 2")}
+    for file in files:
+        (root / file).write_bytes((root / file).read_bytes()[:30])
+    editor = Drifting()
+    with pytest.raises(StudyError, match="is not the image it was; restore this file"):
+        walk(root, editor, rounds=2)
+    assert editor.calls == 0
+
+
+def test_a_damaged_source_is_stored_again_by_the_same_study(tmp_path: Path) -> None:
+    root = make_run(tmp_path)
+    source = image_id((tmp_path / "pictures" / "scene" / "scene-0.png").read_bytes())
+    path = root / ImageStore(root).file_of(source, "image/png")
+    data = path.read_bytes()
+    path.write_bytes(data[:30])
+    study = prepare(parse_spec(tomllib.loads((tmp_path / "study.toml").read_text())))
+    with Run.existing(root) as run:
+        begin(run, study)
+    assert path.read_bytes() == data

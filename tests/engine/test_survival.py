@@ -53,6 +53,8 @@ def test_a_run_killed_many_times_equals_an_undisturbed_one(tmp_path: Path) -> No
             kills += process.wait() == -signal.SIGKILL
             (kept,) = query(hunted, "select count(*) from steps")[0]
             assert billed(calls) - kept <= AT_ONCE * kills
+            (counted,) = query(hunted, "select sum(dollars) from attempts")[0]
+            assert counted >= billed(calls), "every call that was billed is counted, answered or not"
 
     assert kills >= 5, "the test must really have killed"
     for table, text in TABLES.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
 from convergebench.report.sections.page import open_page
 from convergebench.report.sections.sensitivity import sensitivity_section
+from tests.store.older import make_older
 
 STUDY = """
 study = "roundtrip"
@@ -127,9 +127,7 @@ def test_an_alignment_that_was_measured_stands_in_the_table(run: Path, tmp_path:
 def test_showing_a_run_without_anchors_writes_nothing_and_shows_none(run: Path, tmp_path: Path) -> None:
     older = tmp_path / "older"
     shutil.copytree(run, older)
-    connection = sqlite3.connect(older / "run.sqlite")
-    connection.executescript("drop table anchors; pragma user_version = 3;")
-    connection.close()
+    make_older(older, 3)
     assert json.loads(cbench("show", str(older), "--json"))["anchors"] == []
     assert "Where is zero?" not in section(write_report(assemble(older), older / "report"))
     cbench("measure", str(older), "--workers", "1")

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,8 +98,11 @@ def test_commits_that_come_together_are_one_transaction(tmp_path: Path) -> None:
 def test_after_a_failed_commit_nobody_is_told_that_a_row_was_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
     journal.commit_now([("images", ("i1:kept", "f", "image/png", 1, 1, 1))])
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as other:  # somebody breaks the file under its writer
+        other.execute("drop table probes")
+    lost = ("images", ("i1:lost", "f", "image/png", 1, 1, 1))
     with pytest.raises(StudyError, match="what was written before is safe"):
-        journal.commit_now([("images", ("i1:bad", None, None, None, None, None))] * 2 + [("nowhere", (1,))])
+        journal.commit_now([lost, ("probes", ("e", "c", 1, "p", "b", 0.5))])
     with pytest.raises(StudyError, match="nothing more can be written"):
         journal.commit_now([("images", ("i1:later", "f", "image/png", 1, 1, 1))])
     journal.close()

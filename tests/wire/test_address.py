@@ -39,7 +39,8 @@ def test_what_is_no_address_or_holds_a_secret_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "BFL_API_KEY", "my_token", "MY_LOGIN"])
-def test_the_name_of_a_variable_is_taken(name: str) -> None:
+def test_the_name_of_a_variable_is_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONVERGEBENCH_KEYS", "my_token,MY_LOGIN")
     require_no_secret("", name)
 
 

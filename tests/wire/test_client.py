@@ -179,14 +179,14 @@ def test_a_key_is_wanted_unless_it_is_optional(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_key_with_braces_travels_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("A_KEY_OF_MINE", "odd{0}key{}")
-    assert Key(("A_KEY_OF_MINE",)).headers("it") == {"Authorization": "Bearer odd{0}key{}"}
+    monkeypatch.setenv("A_KEY_OF_MINE", "an-odd{0}key{}")
+    assert Key(("A_KEY_OF_MINE",)).headers("it") == {"Authorization": "Bearer an-odd{0}key{}"}
 
 
 def test_name_and_password_travel_as_base64(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("A_KEY_OF_MINE", "me:the-word")
+    monkeypatch.setenv("A_KEY_OF_MINE", "me:the-secret-word")
     sent = Key(("A_KEY_OF_MINE",), basic=True).headers("it")["Authorization"]
-    assert base64.b64decode(sent.removeprefix("Basic ")) == b"me:the-word"
+    assert base64.b64decode(sent.removeprefix("Basic ")) == b"me:the-secret-word"
 
 
 @pytest.mark.parametrize(

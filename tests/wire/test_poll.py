@@ -67,3 +67,13 @@ def test_what_a_look_raises_ends_the_waiting() -> None:
 
     with pytest.raises(Transient, match="gone"):
         asyncio.run(until_done(look, seconds=5, who="it"))
+
+
+@pytest.mark.parametrize("dollars", [0.0, 0.04])
+def test_a_task_that_is_not_ready_may_still_be_charged(dollars: float) -> None:
+    async def never() -> None:
+        return None
+
+    with pytest.raises(Transient) as late:
+        asyncio.run(until_done(never, seconds=0.0, who="it", dollars=dollars))
+    assert (late.value.dollars, late.value.unsettled) == (dollars, not dollars)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -18,8 +17,8 @@ from convergebench.analysis.curves import curves
 from convergebench.analysis.floors import floor_table
 from convergebench.analysis.halflife import Level, case_table, find_levels, half_life_table, survival_table, usable
 from convergebench.analysis.places import place_table
+from convergebench.analysis.requirements import require_level, require_sound
 from convergebench.analysis.result import ANALYSIS_VERSION, Analysis, AnalysisInput, AnalysisSettings
-from convergebench.analysis.retention import has_retention
 from convergebench.analysis.score import make_score
 from convergebench.analysis.settling import contraction_table, verdict_table
 from convergebench.analysis.shapes import shape_table
@@ -27,15 +26,11 @@ from convergebench.analysis.standing import standings
 from convergebench.analysis.tallies import diagnostics_table, outcomes_table
 from convergebench.analysis.trajectories import Trajectories, trajectories, typed
 from convergebench.analysis.worst import worst_table
-from convergebench.errors import StudyError
-from convergebench.metrics.base import MetricFacts
-from convergebench.registry import suggest
 
 
 def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
     """Every number the report shows, from the measurements and chains of a run. Same input and seed, same output."""
-    _check(settings)
-    _check_areas(settings, given.facts)
+    require_sound(settings, given.facts)
     data = trajectories(given)
     bootstrap = Bootstrap.of(settings)
     found = areas(data)
@@ -129,37 +124,6 @@ def _sentences(
 def _headline_level(levels: list[Level], settings: AnalysisSettings) -> Level | None:
     """The level of the half-life sentence; None if its metric was not measured, an error if it lacks the level."""
     own = {level.name: level for level in levels if level.metric == settings.headline}
-    if own and settings.level not in own:
-        known = ", ".join(own)
-        raise StudyError(
-            f"level = '{settings.level}': {settings.headline} has {known}{suggest(settings.level, own)}; "
-            f"choose one or add levels.{settings.headline}.{settings.level}"
-        )
+    if own:
+        require_level(settings, {name: level.threshold for name, level in own.items()})
     return own.get(settings.level)
-
-
-def _check_areas(settings: AnalysisSettings, facts: Mapping[str, MetricFacts]) -> None:
-    """A metric without retention has no area, so it cannot be a part of the score."""
-    asked = [("quality", name) for name in settings.quality] + [("semantic", settings.semantic or "")]
-    for key, name in asked:
-        if name in facts and not has_retention(facts[name]):
-            able = [other for other in facts if has_retention(facts[other])]
-            raise StudyError(f"{key} = '{name}': it has no area; choose from {', '.join(able) or 'ssim, lpips'}")
-
-
-def _check(settings: AnalysisSettings) -> None:
-    if not 0 <= settings.coverage <= 1:
-        raise StudyError(f"coverage = {settings.coverage}: give a share between 0 and 1, such as 0.8")
-    if len(settings.adherence) != 2:
-        raise StudyError('adherence: give two metrics, e.g. ["happened", "undone"]')
-    if not 0 < settings.confidence < 1:
-        raise StudyError(f"confidence = {settings.confidence}: give a share between 0 and 1, such as 0.95")
-    for name in ("draws", "chain_draws", "permutations"):
-        if getattr(settings, name) < 1:
-            raise StudyError(f"{name} = {getattr(settings, name)}: give at least 1 (2000 is usual)")
-    if settings.max_period < 1:
-        raise StudyError(f"max_period = {settings.max_period}: give at least 1")
-    if not 0 <= settings.exact_sources <= 20:
-        raise StudyError(f"exact_sources = {settings.exact_sources}: give 0 to 20 (2^K swaps are enumerated)")
-    if not settings.floor >= 0:
-        raise StudyError(f"floor = {settings.floor}: give a distance of 0 or more")

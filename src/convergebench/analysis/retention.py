@@ -97,10 +97,15 @@ def passed(values: Floats, threshold: float, facts: MetricFacts) -> Mask:
     return np.asarray(values < threshold if facts.better == "higher" else values > threshold)
 
 
+def passed_by(threshold: float, other: float, facts: MetricFacts) -> bool:
+    """Whether a picture at the one level is already past the other."""
+    return bool(passed(np.array([threshold]), other, facts)[0])
+
+
 def _check(facts: MetricFacts, name: str, value: float) -> None:
     if not math.isfinite(value):
         raise StudyError(f"levels.{facts.name}.{name} = {value}: give a number")
     start = facts.self_value
-    if start is not None and passed(np.array([start]), value, facts)[0]:
+    if start is not None and passed_by(start, value, facts):
         side = "at most" if facts.better == "higher" else "at least"
         raise StudyError(f"levels.{facts.name}.{name} = {value}: an untouched image is past it; give {side} {start:g}")

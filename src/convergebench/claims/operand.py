@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, ConfigDict, model_validator
 
 from convergebench.documents import Strict
 
@@ -26,10 +26,16 @@ def _address(text: str) -> str:
     return text
 
 
+class _Endless(Strict):
+    """A table in which infinity is a number: two equal pictures have an infinite PSNR."""
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+
 Address = Annotated[str, BeforeValidator(lambda text: _address(text) if isinstance(text, str) else text)]
 
 
-class Condition(Strict):
+class Condition(_Endless):
     """What a row must have in one column. All that is said must be so."""
 
     one_of: tuple[Scalar, ...] | None = None
@@ -51,7 +57,7 @@ def _condition(given: Any) -> Any:
 Rows = dict[str, Annotated[Condition, BeforeValidator(_condition)]]
 
 
-class Operand(Strict):
+class Operand(_Endless):
     """One side of a comparison: a value, a cell, rows gathered into one number, or a sum made of such."""
 
     value: Scalar | None = None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from convergebench.claims.operand import Condition, Rows, Scalar
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
+from convergebench.sheets import unguarded_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -221,7 +222,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
         numbers = frame[name].cast(pl.Float64, strict=False)
         if numbers.is_finite().any() and numbers.null_count() == frame[name].null_count():
             frame = frame.with_columns(numbers)
-    return frame
+    return unguarded_frame(frame)
 
 
 def _said(rows: Rows) -> str:

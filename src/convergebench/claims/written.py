@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from convergebench import sheets
 from convergebench.claims.check import Checked, Result, counts_of
 from convergebench.claims.operand import Scalar
 from convergebench.claims.outcome import Evidence, Verdict, joined
@@ -64,14 +63,10 @@ def as_json(checked: Checked) -> str:
 
 def as_csv(checked: Checked) -> str:
     """One row for each answer."""
-    file = io.StringIO()
     columns = ["id", "paper", "file", "where", "sentence", "reading", "tables", "verdict", "evidence"]
-    writer = csv.DictWriter(file, columns, lineterminator="\n")
-    writer.writeheader()
-    for result in checked.results:
-        every = "; ".join(one.text for one in result.outcome.evidence)
-        writer.writerow({**_row(result), "evidence": every})
-    return file.getvalue()
+    every = ("; ".join(one.text for one in result.outcome.evidence) for result in checked.results)
+    rows = ({**_row(result), "evidence": told} for result, told in zip(checked.results, every, strict=True))
+    return sheets.as_csv(columns, rows)
 
 
 def as_markdown(checked: Checked) -> str:

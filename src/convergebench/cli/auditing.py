@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from convergebench.cli.flags import MOST_WORKERS, dollars
+from convergebench.cli.measuring import TRUST
+
 if TYPE_CHECKING:
     from convergebench.analysis.audit.settings import AuditSettings
     from convergebench.cli.measuring import How
     from convergebench.cli.rating import Wish
     from convergebench.store.manifest import Manifest
 
-KEPT = ("images", "report", "tables", "evidence")
+KEPT = ("images", "report", "tables", "evidence", "rubrics")
 """Folders of a run that belong to other commands."""
 
 
@@ -45,13 +48,15 @@ def audit(
         int | None, typer.Option(min=0, help="Pictures scored again to see whether scores repeat [default: 2]")
     ] = None,
     roles: Annotated[Path | None, typer.Option(help="TOML file with [roles.rater]: who answers questions.")] = None,
+    trust_roles: Annotated[bool, typer.Option("--trust-roles", help=TRUST)] = False,
     device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
     precision: Annotated[
         str | None, typer.Option(help="Of networks, float32 or bfloat16 [default: as the study says, else float32]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Dollars: stop before the question that would exceed it.")
+        float | None,
+        typer.Option(min=0, callback=dollars, help="Dollars: stop before the question that would exceed it."),
     ] = None,
     no_measure: Annotated[bool, typer.Option("--no-measure", help="Only what is measured already.")] = False,
     out: Annotated[
@@ -67,7 +72,7 @@ def audit(
 
     typed = _typed(gaps, baseline, by, percentile)
     wish = Wish(tuple(metric or ()), not no_measure, repeat, opinions, out, title, as_json, typed)
-    stopped = make_audit(runs, wish, How(workers, device, precision, roles, max_cost))
+    stopped = make_audit(runs, wish, How(workers, device, precision, roles, max_cost, trust_roles))
     if stopped is not None:
         from convergebench.cli.display import say_beside
 
@@ -92,7 +97,7 @@ def make_audit(runs: Sequence[Path], wish: Wish, how: How) -> str | None:
     named = run_names(runs)
     manifests = {name: read_manifest(path / "manifest.json") for name, path in named.items()}
     settings = _settings(manifests, wish.typed)
-    wanted = wanted_metrics(wish.metrics or _own_metrics(manifests.values()))
+    wanted = wanted_metrics(wish.metrics or _own_metrics(named, manifests))
     target = _target(wish.out, runs)
     work = Rating(named, manifests, settings, wanted, wish, how)
     # with --json, stdout is for the answer alone
@@ -155,14 +160,16 @@ def _settings(manifests: Mapping[str, Manifest], typed: Mapping[str, Any]) -> Au
     return audit_settings({"analysis": {"audit": checked.model_dump()}})
 
 
-def _own_metrics(manifests: Any) -> list[str]:
+def _own_metrics(named: Mapping[str, Path], manifests: Mapping[str, Manifest]) -> list[str]:
     """What the runs' studies name; a study of another kind names none, and the whole set is audited."""
     from convergebench.engine.audited import WHOLE
+    from convergebench.store.rubrics import readable
 
-    found = (
-        one.spec.get("audit", {}).get("metrics", [WHOLE]) if one.study == "audit" else [WHOLE] for one in manifests
-    )
-    return list(dict.fromkeys(name for names in found for name in names))
+    found: dict[str, None] = {}
+    for run, one in manifests.items():
+        own = one.spec.get("audit", {}).get("metrics", [WHOLE]) if one.study == "audit" else [WHOLE]
+        found.update(dict.fromkeys(readable(named[run], name) for name in own))
+    return list(found)
 
 
 def _target(out: Path | None, runs: Sequence[Path]) -> Path:

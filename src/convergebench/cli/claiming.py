@@ -61,6 +61,8 @@ def _sorted_out(what: Sequence[str], named: Sequence[str]) -> tuple[list[ClaimFi
     from convergebench.claims.read import SHIPPED, find, read_claims
     from convergebench.errors import StudyError
     from convergebench.registry import suggest
+    from convergebench.store.outside import require_inside
+    from convergebench.store.run import is_run
 
     files = [word for word in what if word in SHIPPED or word.endswith(".toml")]
     runs = [Path(word) for word in what if word not in files]
@@ -68,6 +70,8 @@ def _sorted_out(what: Sequence[str], named: Sequence[str]) -> tuple[list[ClaimFi
         if not run.is_dir():
             near = suggest(str(run), SHIPPED) or f" (shipped claim files: {', '.join(SHIPPED)})"
             raise StudyError(f"'{run}' is neither a claim file nor the folder of a run{near}")
+        if is_run(run):
+            require_inside(run)
     paths = list(dict.fromkeys(find(word) for word in files or SHIPPED))
     names = _names(named, paths)
     return [read_claims(path, names) for path in paths], list(dict.fromkeys(runs))

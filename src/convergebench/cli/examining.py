@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from convergebench.cli.flags import MOST_WORKERS
+
 if TYPE_CHECKING:
     from convergebench.engine.examine import Examined
     from convergebench.store.run import Run
@@ -18,7 +20,7 @@ def examine(
         list[str] | None,
         typer.Option("--detector", "-d", help="Detector, or module:name for your own; repeat [default: all]"),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
 ) -> None:
     """Look for failures that have names in every chain of a run."""
     from convergebench.cli.display import rows_as_text, say

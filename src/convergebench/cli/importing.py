@@ -46,6 +46,7 @@ def import_recordings(
 ) -> None:
     """Import chains made elsewhere into a run; nothing is called, nothing is fetched, nothing is re-encoded."""
     from convergebench.cli.display import say, watch
+    from convergebench.cli.flags import require_names
     from convergebench.cli.interrupt import run_engine
     from convergebench.cli.plain import one_line
     from convergebench.cli.running import tell_failures
@@ -57,6 +58,7 @@ def import_recordings(
     from convergebench.errors import StudyError
     from convergebench.store.run import Run
 
+    require_names(run, place)
     if images is not None and not images.is_dir():
         raise StudyError(f"--images {images} is no folder")
     name, why, found = read_chains(place, layout, Beside(images))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from types import FrameType
 from typing import NoReturn
 
@@ -17,13 +19,14 @@ from convergebench.cli import (
     importing,
     listing,
     measuring,
+    recovering,
     reporting,
     running,
     suites,
     verifying,
     weights,
 )
-from convergebench.cli.plain import one_line
+from convergebench.cli.streams import leave, open_closed_streams
 from convergebench.errors import ConvergeBenchError
 from convergebench.redaction import redact
 
@@ -48,6 +51,7 @@ app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
 app.command("list")(listing.list_names)
 app.command("verify")(verifying.verify)
+app.command("recover")(recovering.recover)
 app.add_typer(suites.app, name="suite")
 app.add_typer(weights.app, name="weights")
 
@@ -69,22 +73,38 @@ def common(
 
 def main() -> None:
     """Run the command line; a mistake is one line on stderr and exit code 2."""
+    open_closed_streams()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    threading.excepthook = _thread_failed
     try:
         app()
+    except SystemExit as end:
+        leave(end.code)
     except ConvergeBenchError as error:
-        sys.stderr.write(one_line(redact(f"error: {error}")) + "\n")
-        sys.exit(2)
+        leave(2, redact(f"error: {error}"))
     except Interrupted:
-        sys.stderr.write("stopped; the same command goes on\n")
-        sys.exit(130)
+        leave(130, "stopped; the same command goes on")
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+        leave(141)
     except OSError as error:  # a folder that may not be written, a disk that is full
-        sys.stderr.write(one_line(f"error: {error.filename or 'the system'}: {error.strerror or error}") + "\n")
-        sys.exit(2)
+        leave(2, f"error: {error.filename or 'the system'}: {error.strerror or error}")
+    except BaseException as error:
+        # polars ends in a BaseException of its own where data breaks it
+        if os.environ.get("CONVERGEBENCH_DEBUG") or not (
+            isinstance(error, Exception) or "Panic" in type(error).__name__
+        ):
+            raise
+        from convergebench.cli.mishaps import explain
+
+        line, code = explain(error, sys.argv[1:])
+        leave(code, redact(line))
+
+
+def _thread_failed(failure: threading.ExceptHookArgs) -> None:
+    """Whoever read the progress has gone; the work goes on, and its end is told by the main thread."""
+    if not issubclass(failure.exc_type, BrokenPipeError):
+        threading.__excepthook__(failure)
 
 
 class Interrupted(BaseException):

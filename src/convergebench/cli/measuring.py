@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from convergebench.cli.flags import MOST_WORKERS, dollars
+
 if TYPE_CHECKING:
     from convergebench.images.align import AlignMode
     from convergebench.metrics.place import Place
     from convergebench.roles.base import Role
+    from convergebench.roles.trust import Answering
     from convergebench.store.manifest import Manifest
     from convergebench.store.run import Run
 
@@ -26,6 +29,14 @@ class How:
     precision: str | None
     roles: Path | None
     max_cost: float | None
+    trust_roles: bool = False
+    """Whether served roles that are found in the run may be asked."""
+    own_roles: Mapping[str, Any] = field(default_factory=dict)
+    """Roles of the user's own study, where the command has one."""
+
+
+TRUST = "Also ask the served roles found in the run: send them pictures, and the keys that they name."
+"""What `--trust-roles` does, for every command that has it."""
 
 
 def measure(
@@ -37,7 +48,7 @@ def measure(
     align: Annotated[
         str | None, typer.Option(help="auto, strict, fit or crop-aware [default: as the run's study says, else auto]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes [default: all cores]")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
     device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
     precision: Annotated[
         str | None, typer.Option(help="Of networks, float32 or bfloat16 [default: as the study says, else float32]")
@@ -45,8 +56,10 @@ def measure(
     roles: Annotated[
         Path | None, typer.Option(help="TOML file with [roles.judge] or [roles.rater]: who answers questions.")
     ] = None,
+    trust_roles: Annotated[bool, typer.Option("--trust-roles", help=TRUST)] = False,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Dollars: stop before the question that would exceed it.")
+        float | None,
+        typer.Option(min=0, callback=dollars, help="Dollars: stop before the question that would exceed it."),
     ] = None,
     reference: Annotated[
         Path | None,
@@ -66,7 +79,7 @@ def measure(
     from convergebench.store.run import is_run
 
     align = checked(align)
-    how = How(workers, device, precision, roles, max_cost)
+    how = How(workers, device, precision, roles, max_cost, trust_roles)
     runs = [path for path in paths if is_run(path)]
     if not runs:
         from convergebench.cli.scoring import score_files
@@ -88,7 +101,7 @@ def _measure_run(run: Path, metric: list[str] | None, align: str | None, how: Ho
     from convergebench.store.run import Run
 
     with Run.existing(run) as opened:
-        wanted = _wanted(opened.manifest, metric, align)
+        wanted = _wanted(opened, metric, align)
         if not wanted:
             raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
         added, stopped, mode = extend_and_fill(opened, wanted, align, how)
@@ -111,25 +124,45 @@ def extend_and_fill(
     from convergebench.engine.measure import fingerprints
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import require
-    from convergebench.roles import roles_of
     from convergebench.store.manifest import command_line, session
+    from convergebench.store.rubrics import keep, key_of
 
     manifest = opened.manifest
-    require(load_metric(name).facts for name in wanted)
+    facts = [load_metric(name).facts for name in wanted]
+    require(facts)
     _require_one_precision(manifest, how.precision)
     spec = spec_with(manifest, align, how)
-    mode, answering = spec["measure"]["align"], roles_of(spec)
-    place = where(wanted, how.device, spec["measure"].get("precision", "float32"))
-    opened.extend(
-        replace(
-            manifest,
-            spec=spec,
-            metrics=fingerprints(wanted, precision=place.precision, roles=answering),
-            sessions=[session(command_line())],
-        )
-    )
-    added, stopped = fill(opened, wanted, mode, place, answering, workers=how.workers, max_cost=how.max_cost)
+    who = who_answers(manifest, how)
+    _confirm(who, {one.asks for one in facts})
+    mode, place = spec["measure"]["align"], where(wanted, how.device, spec["measure"].get("precision", "float32"))
+    found = fingerprints(wanted, precision=place.precision, roles=who.roles)
+    known = {key_of(opened.root, manifest.metrics, name): identity for name, identity in found.items()}
+    opened.extend(replace(manifest, spec=spec, metrics=known, sessions=[session(command_line())]))
+    keep(opened.root, wanted)
+    added, stopped = fill(opened, wanted, mode, place, who.roles, workers=how.workers, max_cost=how.max_cost)
     return added, stopped, mode
+
+
+def who_answers(manifest: Manifest, how: How) -> Answering:
+    """The roles that the user gives, and those of the run that need no confirmation or have it."""
+    from convergebench.roles.trust import answering
+
+    return answering(manifest.spec.get("roles"), given_roles(how), trusted=how.trust_roles)
+
+
+def _confirm(who: Answering, asked: Collection[str]) -> None:
+    """Stop before a role that the user has not confirmed is asked; say which of the run's are asked on their word."""
+    from convergebench.cli.display import say_beside
+
+    who.require(asked)
+    for name, line in who.confirmed.items():
+        if name in asked:
+            say_beside(f"note: the run's own {line}, is asked as you confirmed")
+
+
+def given_roles(how: How) -> dict[str, Any]:
+    """Roles that come from the user: those of the study, under those of `--roles`."""
+    return {**how.own_roles, **(read_roles(how.roles) if how.roles is not None else {})}
 
 
 def fill(
@@ -159,11 +192,13 @@ def fill(
     if not questions:
         return added, None
     from convergebench.cli.interrupt import run_asker
+    from convergebench.cli.spending import tell_unsettled
     from convergebench.engine.asking import asker_of
 
     asking = Progress()
     with watch("asking", asking, unit="values", of="comparisons"):
         asked = run_asker(asker_of(run, roles, max_cost=max_cost, progress=asking), run, questions)
+    tell_unsettled(run.journal)
     if asked.failed:
         say(f"{asked.failed:,} comparisons got no answer ({asking.note}); the same command asks again")
     return added + asked.added, asked.stopped
@@ -193,22 +228,25 @@ def read_roles(path: Path) -> dict[str, Any]:
     }
 
 
-def _wanted(manifest: Manifest, metric: list[str] | None, align: str | None) -> list[str]:
+def _wanted(opened: Run, metric: list[str] | None, align: str | None) -> list[str]:
     """The metrics asked for; under another alignment all of the run's too, or the report would lose them."""
     from convergebench.metrics import expand
+    from convergebench.store.rubrics import readable
 
-    asked = expand(metric) if metric else []
+    asked, manifest = expand(metric) if metric else [], opened.manifest
     changed = align not in (None, manifest.align)
-    return list(dict.fromkeys([*asked, *(manifest.metrics if changed or not asked else [])]))
+    others = [name for name in manifest.metrics if name not in asked] if changed or not asked else []
+    return list(dict.fromkeys([*asked, *(readable(opened.root, name) for name in others)]))
 
 
 def _require_one_precision(manifest: Manifest, precision: str | None) -> None:
     """The run remembers one precision; with two, its own networks could never be measured again."""
     from convergebench.errors import StudyError
     from convergebench.metrics import load_metric
+    from convergebench.store.rubrics import is_file
 
     before = manifest.spec.get("measure", {}).get("precision", "float32")
-    networks = [name for name in manifest.metrics if load_metric(name).facts.network]
+    networks = [name for name in manifest.metrics if not is_file(name) and load_metric(name).facts.network]
     if precision not in (None, before) and networks:
         raise StudyError(
             f"this run's networks ({', '.join(networks)}) measure in {before}, and a run has one precision; "
@@ -226,5 +264,6 @@ def spec_with(manifest: Manifest, align: str | None, how: How) -> dict[str, Any]
         **{key: word for key, word in typed.items() if word},
     }
     if how.roles is not None:
-        spec["roles"] = {**spec.get("roles", {}), **read_roles(how.roles)}
+        found = spec.get("roles")
+        spec["roles"] = {**(found if isinstance(found, Mapping) else {}), **given_roles(how)}
     return spec

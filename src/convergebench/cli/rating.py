@@ -49,10 +49,9 @@ class Rating:
         wish: Wish,
         how: How,
     ) -> None:
-        from convergebench.cli.measuring import spec_with
+        from convergebench.cli.measuring import spec_with, who_answers
         from convergebench.engine.audited import runnable
         from convergebench.engine.opinions import read_opinions
-        from convergebench.roles import roles_of
 
         self.named, self.manifests, self.settings, self.wanted = named, manifests, settings, wanted
         self.wish, self.how = wish, how
@@ -60,9 +59,14 @@ class Rating:
         self._spent = 0.0
         specs = {name: spec_with(manifest, None, how) for name, manifest in manifests.items()}
         self._precision = next(iter(specs.values()))["measure"].get("precision", "float32")
-        self._roles: dict[str, dict[str, Role]] = {name: roles_of(spec) for name, spec in specs.items()}
-        split = {name: runnable(wanted, roles) for name, roles in self._roles.items()}
+        who = {name: who_answers(manifest, how) for name, manifest in manifests.items()}
+        self._roles: dict[str, Mapping[str, Role]] = {name: one.roles for name, one in who.items()}
+        refused = {line for one in who.values() for line in one.refused.values()}
+        split = {name: runnable(wanted, one.roles, one.refused) for name, one in who.items()}
         self._able = {name: able for name, (able, _) in split.items()}
+        self._waiting = {
+            metric: line for _, missing in split.values() for metric, line in missing.items() if line in refused
+        }
         self._anywhere = [one for one in wanted if any(one in able for able in self._able.values())]
         first = next(iter(split.values()))[1]
         self._not_run = {one: first[one] for one in wanted if one not in self._anywhere}
@@ -103,10 +107,17 @@ class Rating:
 
     def _tell_not_run(self) -> None:
         from convergebench.cli.display import say_beside
+        from convergebench.errors import StudyError
         from convergebench.metrics import SETS
 
         missing = self._not_run
         named = [one for one in missing if one in self.wish.metrics and one not in SETS]
+        if self.wish.measure:
+            for one in self.wish.metrics:
+                if one in self._waiting:  # whoever asks for it by name shall not find it left out
+                    raise StudyError(self._waiting[one])
+            for line in sorted(set(self._waiting.values())):
+                say_beside(f"note: {line}")
         for one in named:
             say_beside(f"note: {one} is not run: {missing[one]}")
         others = [one for one in missing if one not in named]
@@ -212,19 +223,27 @@ def damage_metric(named: str) -> str:
     """The metric that says how damaged a picture is, or what is wrong with the one that is named."""
     from convergebench.errors import StudyError
     from convergebench.metrics import load_metric
+    from convergebench.store.rubrics import is_file
 
     metric = named.removesuffix("-first") or "ssim"
-    if load_metric(metric).facts.kind not in ("full-reference", "semantic"):
+    if is_file(metric):  # a rubric asks about one picture or an edit; a run's word must not have a file read
+        raise StudyError("damage names a rubric file, which compares nothing with the source; name ssim, lpips or such")
+    facts = load_metric(metric).facts
+    if facts.kind not in ("full-reference", "semantic"):
         raise StudyError(f"damage = '{named}' compares nothing with the source; name ssim, lpips or the like")
+    if facts.better == "neither":
+        raise StudyError(f"damage = '{named}' does not say which pictures are worse; name ssim, lpips or the like")
     return metric
 
 
 def damage_metrics(run: Run, named: str) -> list[str]:
     """What must be measured so that damage is known: the named metric, or SSIM where nothing compares with a source."""
     from convergebench.metrics import load_metric
+    from convergebench.store.rubrics import is_file
 
     metric = damage_metric(named)
     measured = {name for (name,) in run.journal.rows("select distinct metric from measurements")}
-    known = [name for name in run.manifest.metrics if load_metric(name).facts.kind == "full-reference"]
+    names = [name for name in run.manifest.metrics if not is_file(name)]
+    known = [name for name in names if load_metric(name).facts.kind == "full-reference"]
     there = metric in measured if named else any(name in measured for name in known)
     return [] if there else [metric]

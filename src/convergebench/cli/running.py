@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from convergebench.cli.flags import MOST_WORKERS, dollars, require_names
+
 if TYPE_CHECKING:
-    from convergebench.engine.plan import EditorForecast
     from convergebench.engine.session import Prepared
     from convergebench.metrics.place import Place
     from convergebench.store.run import Run
@@ -42,32 +43,40 @@ def run(
         ),
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Dollars: stop before the call that would exceed it.")
+        float | None, typer.Option(min=0, callback=dollars, help="Dollars: stop before the call that would exceed it.")
     ] = None,
     reuse: Annotated[list[Path] | None, typer.Option(help="Answer from this other run where it can; repeat.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes for measuring [default: all cores]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes for measuring [default: all cores]")
+    ] = None,
     device: Annotated[str, typer.Option(help="Where networks that measure run: auto, cpu, cuda, cuda:1.")] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
     from convergebench.cli.aligning import checked, of_run
-    from convergebench.cli.display import say
+    from convergebench.cli.display import say, say_beside
+    from convergebench.cli.forecasting import print_forecast
+    from convergebench.cli.planned import audited_metrics, require_analysable
     from convergebench.engine.session import prepare
     from convergebench.studies.spec import read_spec
 
     root = run or Path("runs") / study.stem
+    require_names(root, study)
     written = read_spec(study)
     mode = of_run(written, checked(align), root)
     flags = {"editor": editor, "suite": suite, "rounds": rounds, "limit": limit, "metric": metric}
     spec = _with_flags(written, align=mode, **flags)  # type: ignore[arg-type]
     prepared = prepare(spec)
-    audited = _audited(prepared) if prepared.study == "audit" else ""
+    worth_knowing = require_analysable(prepared)
+    audited = audited_metrics(prepared) if prepared.study == "audit" else ""
     if dry_run:
-        _print_forecast(root, prepared)
-        if audited:
-            say(audited)
+        print_forecast(root, prepared)
+        for line in [*([audited] if audited else []), *(f"note: {line}" for line in worth_knowing)]:
+            say(line)
         return
+    for line in worth_knowing:
+        say_beside(f"note: {line}")
     place = _ready(prepared, device)
     _execute(
         root,
@@ -80,18 +89,6 @@ def run(
         device=device,
         report=not no_report,
     )
-
-
-def _audited(prepared: Prepared) -> str:
-    """Which metrics will be audited and which cannot be; a slip in a name is told before the first call is paid for."""
-    from convergebench.cli.rating import damage_metric
-    from convergebench.engine.audited import require_some, runnable, wanted_metrics
-
-    damage_metric(prepared.spec["analysis"]["audit"]["damage"])
-    able, missing = runnable(wanted_metrics(prepared.spec["audit"]["metrics"]), prepared.roles)
-    require_some(able, missing)
-    others = f"; not run here: {', '.join(missing)} (cbench list metrics)" if missing else ""
-    return f"then audited: {', '.join(able)}{others}"
 
 
 def _ready(prepared: Prepared, device: str) -> Place:
@@ -170,11 +167,12 @@ def _execute(
 ) -> None:
     from convergebench.cli.aligning import tell_sizes
     from convergebench.cli.display import say, say_beside, watch
+    from convergebench.cli.growing import metrics_to_fill
     from convergebench.cli.interrupt import run_engine
     from convergebench.cli.measuring import fill
+    from convergebench.cli.spending import tell_unsettled
     from convergebench.engine.progress import Progress
     from convergebench.engine.session import begin, compare_replicates
-    from convergebench.roles import roles_of
     from convergebench.store.asked import kept
     from convergebench.store.run import Run
 
@@ -189,16 +187,17 @@ def _execute(
         if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)
         tell_failures(opened)
+        tell_unsettled(opened.journal)
+        in_vain = _all_failed(opened, prepared)
         if summary.interrupted:
             say(f"stopped: {summary.stopped}. Nothing is lost; the same command goes on")
             raise typer.Exit(130)
-        # all metrics of the run, not only the study's: one added by `cbench measure` must not end half-way
         _, halted = fill(
             opened,
-            list(manifest.metrics),
+            metrics_to_fill(opened, prepared),
             spec.measure.align,
             place,
-            roles_of(manifest.spec),
+            prepared.roles,
             workers=workers,
             max_cost=max_cost,
         )
@@ -215,18 +214,32 @@ def _execute(
     else:
         tell_sizes(root, spec.measure.align)
     stopped = summary.stopped or halted
+    if in_vain and stopped is None:
+        say_beside(f"error: {in_vain}")
+        raise typer.Exit(1)
     if report and spec.study == "audit":
         from convergebench.cli.auditing import make_audit
         from convergebench.cli.measuring import How
         from convergebench.cli.rating import Wish
 
-        halted = make_audit([root], Wish(), How(workers, device, None, None, max_cost))
+        own = prepared.spec.get("roles", {})
+        halted = make_audit([root], Wish(), How(workers, device, None, None, max_cost, own_roles=own))
         stopped = stopped or halted
     if stopped is not None:
         say(f"stopped: {stopped}")
         say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"
             if "--max-cost" in stopped else "to go on, run the same command again")  # fmt: skip
         raise typer.Exit(3)
+
+
+def _all_failed(opened: Run, prepared: Prepared) -> str:
+    """One line if no chain of the study was finished and some failed; else nothing."""
+    asked = {(chain.editor, chain.case.id) for chain in prepared.chains}
+    rows = opened.journal.rows('select editor, "case", status from chains')
+    found = [status for editor, case, status in rows if (editor, case) in asked]
+    if "failed" not in found or {"finished", "ended"} & set(found):
+        return ""
+    return f"no chain was finished: {found.count('failed'):,} of {len(asked):,} failed; see the reason above"
 
 
 def tell_failures(opened: Run, of: Collection[tuple[str, str]] | None = None) -> set[tuple[str, str]]:
@@ -241,70 +254,3 @@ def tell_failures(opened: Run, of: Collection[tuple[str, str]] | None = None) ->
             f"{len(failed):,} {chains} failed; the same command tries again. {', '.join(failed[0][:2])}: {failed[0][2]}"
         )
     return {(row[0], row[1]) for row in failed}
-
-
-def _print_forecast(root: Path, prepared: Prepared) -> None:
-    from convergebench.cli.display import say
-    from convergebench.editors import base as editors
-    from convergebench.engine.plan import forecast, hours_in_all
-    from convergebench.metrics import load_metric
-    from convergebench.metrics.readiness import lacks
-    from convergebench.store.run import is_run
-
-    done: dict[tuple[str, str], int] = {}
-    if is_run(root):
-        from convergebench.store.frames import RunFrames
-
-        frames = RunFrames(root)
-        done = frames.steps_done()
-        frames.close()
-    rows = forecast(prepared.chains, prepared.editors, done)
-    for reason in prepared.left_out:
-        say(f"left out: {reason}")
-    cases = len({chain.case.id for chain in prepared.chains})
-    say(f"{root}: {len(prepared.sources)} images, {len(prepared.edits)} edits, {cases} cases, "
-        f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip
-    width = max(len(row.editor) for row in rows)
-    say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
-    for row in rows:
-        say(_forecast_line(row, width))
-    needs = {name: editors.lacks(editor) for name, editor in prepared.editors.items()}
-    needs |= {name: lacks(load_metric(name).facts) for name in prepared.metrics}
-    for name, reasons in needs.items():
-        if reasons:
-            say(f"before {name} can run: {'; '.join(reasons)}")
-    for notice in dict.fromkeys(one for editor in prepared.editors.values() for one in editors.notices(editor)):
-        say(f"note: {notice}")
-    known = [row.dollars for row in rows if row.dollars is not None]
-    more = " and what nobody knows" if len(known) < len(rows) else ""
-    hours = hours_in_all(rows, prepared.editors)
-    say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
-        "(editors run side by side; retries come on top)")  # fmt: skip
-    for line in _power(root, prepared):
-        say(line)
-
-
-def _power(root: Path, prepared: Prepared) -> list[str]:
-    """What the images can tell about the editors: planned, and by the spread that the run has seen."""
-    from convergebench.analysis.power import plan_lines, seen_lines
-    from convergebench.report.assemble import analysis_settings, assemble
-    from convergebench.store.run import is_complete
-
-    settings = analysis_settings(prepared.spec)
-    abilities = [editor.capabilities for editor in prepared.editors.values()]
-    rivals = [one for one in abilities if one.instructed and not one.simulated] or [
-        one for one in abilities if one.instructed
-    ]
-    lines = plan_lines(
-        len(prepared.sources),
-        len(rivals or abilities),
-        confidence=settings.confidence,
-        exact_up_to=settings.exact_sources,
-        permutations=settings.permutations,
-    )
-    return [*lines, *(seen_lines(assemble(root).analysis.pairwise) if is_complete(root) else [])]
-
-
-def _forecast_line(row: EditorForecast, width: int) -> str:
-    dollars = "unknown" if row.dollars is None else f"{row.dollars:,.2f}"
-    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {dollars:>11} {row.hours:>8.2f}"

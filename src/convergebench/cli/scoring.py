@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import sys
@@ -23,6 +21,7 @@ from convergebench.errors import StudyError
 from convergebench.metrics import expand
 from convergebench.metrics.base import Reading
 from convergebench.roles import roles_of
+from convergebench.sheets import as_csv
 
 if TYPE_CHECKING:
     from convergebench.cli.measuring import How
@@ -98,11 +97,7 @@ def as_text(rows: Sequence[Row], form: str) -> str:
         endless = {"value": None, "status": "infinite"}
         plain = [{**row, **(endless if row["value"] in (math.inf, -math.inf) else {})} for row in rows]
         return json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
-    return file.getvalue()
+    return as_csv(list(rows[0]), rows)
 
 
 def _write(path: Path, text: str) -> None:

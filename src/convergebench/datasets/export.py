@@ -1,13 +1,20 @@
-"""A run as a data set: read chain by chain, written record by record, whole or not at all."""
+"""A run as a data set: read chain by chain, written record by record, whole or not at all.
+
+An export that was interrupted goes on: records are walked anew, which is quick, and shards and pictures that are
+already there are neither read nor written again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +25,7 @@ from convergebench.datasets.croissant import About, document
 from convergebench.datasets.failing import seen
 from convergebench.datasets.fields import PATCHES, Table
 from convergebench.datasets.formats import format_class
-from convergebench.datasets.formats.base import Format
+from convergebench.datasets.formats.base import Content, Format
 from convergebench.datasets.front_matter import TAGS, front_matter
 from convergebench.datasets.licences import read_licence
 from convergebench.datasets.patches import PatchPlan
@@ -30,7 +37,7 @@ from convergebench.datasets.source import ChainFacts, RunSource
 from convergebench.datasets.splits import Splits, ordered
 from convergebench.datasets.tally import Tally
 from convergebench.errors import StudyError
-from convergebench.redaction import redact
+from convergebench.redaction import SECRET, redact
 from convergebench.store.images import EXTENSIONS
 
 SHARD_BYTES = 500_000_000
@@ -87,7 +94,7 @@ def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None)
             wishes.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
         dealt = wishes.splits.deal(_origins(source, chains), wishes.seed)
         splits = ordered(dealt.values())
-        with whole_folder(out) as folder:
+        with whole_folder(out, _plan(source, wishes)) as folder:
             editors = sorted({chain.editor for chain in chains})
             form = form_class(folder, splits, editors=editors, shard_bytes=wishes.shard_bytes)
             writing = _Writing(source, form, wishes, dealt, Tally(left_out=left_out))
@@ -95,6 +102,15 @@ def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None)
                 writing.chains(chains, told)
             writing.papers()
         return Exported(out, writing.tally, writing.notices())
+
+
+def _plan(source: RunSource, wishes: Wishes) -> str:
+    """What makes two exports the same one, so that the second may go on where the first was interrupted."""
+    # shards that were made without a key in the environment were not searched for it
+    keys = sorted((name, value) for name, value in os.environ.items() if SECRET.search(name))
+    told = (version("convergebench"), repr(wishes), source.manifest_sha256, source.content_sha256(), keys)
+    # slow on purpose: nobody should find out a key by trying which one gives this plan
+    return hashlib.pbkdf2_hmac("sha256", repr(told).encode(errors="replace"), b"plan", 100_000).hex()
 
 
 def _require_words(wishes: Wishes) -> None:
@@ -167,11 +183,13 @@ class _Writing:
         if record.picture is None:
             self.side.without_image(values)
             return
-        data = self._source.read(record.picture)
-        self._form.add(self._records.table, values, data, EXTENSIONS[record.picture.mime])
+        picture = record.picture
+        content = Content(picture.bytes, picture.sha256, partial(self._source.read, picture))
+        self._form.add(self._records.table, values, content, EXTENSIONS[picture.mime])
         if self._patcher is not None:
-            for patch, png in self._patcher.of(chain, values, data):
-                self._form.add(PATCHES, patch, png, "png")
+            for patch, png in self._patcher.of(chain, values, self._source.read(picture)):
+                cut = Content(len(png), patch["sha256"], partial(bytes, png))
+                self._form.add(PATCHES, patch, cut, "png")
                 self.tally.patches += 1
 
     def papers(self) -> None:

@@ -9,13 +9,14 @@ import zlib
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import polars as pl
 
 from convergebench.datasets.chains import Picture
 from convergebench.errors import StudyError
+from convergebench.images.cells import cell_of
 from convergebench.images.folder import SUFFIXES
+from convergebench.images.parquet_bounds import require_bearable
 
 BLOCK_BYTES = 64 << 20
 """Rows of a table are read together, about so many bytes of them: one row costs as much as its neighbours."""
@@ -53,7 +54,11 @@ def in_folder(root: Path, name: str) -> Picture | None:
     if relative.is_absolute() or ".." in relative.parts:
         raise StudyError(f"'{name}' leads out of {root}; a set may only name files below its own folder")
     path = root.joinpath(*relative.parts)
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except (OSError, ValueError):  # a name that is too long for any file
+        there = False
+    if not there:
         return None
     if not is_inside(root, path):
         raise StudyError(f"'{name}' is a link that leads out of {root}; put the file itself there")
@@ -125,7 +130,7 @@ def _read_cell(path: Path, column: str, row: int) -> bytes:
     with _READING:  # neighbours asked for by several threads are read once
         stamp = path.stat().st_mtime_ns
         rows = _rows_at_once(path, stamp)
-        value = _block(path, stamp, column, row // rows, rows)[row % rows]
+        value = cell_of(_block(path, stamp, column, row // rows, rows), row % rows, f"{path}, row {row}, {column}")
     if isinstance(value, Mapping):
         name = value.get("path")
         value = value.get("bytes")
@@ -144,8 +149,10 @@ def _rows_at_once(path: Path, stamp: int) -> int:
 
 
 @lru_cache(maxsize=BLOCKS)
-def _block(path: Path, stamp: int, column: str, number: int, rows: int) -> list[Any]:
+def _block(path: Path, stamp: int, column: str, number: int, rows: int) -> pl.Series:
+    """As a column: only the cell that is asked for becomes an object of Python."""
+    require_bearable(path, (column,))
     try:
-        return pl.scan_parquet(path).select(column).slice(number * rows, rows).collect().get_column(column).to_list()
+        return pl.scan_parquet(path).select(column).slice(number * rows, rows).collect().get_column(column)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise StudyError(f"cannot read {path}: {' '.join(str(error).split())}") from error

@@ -13,7 +13,9 @@ from typing import Any
 import polars as pl
 
 from convergebench.errors import StudyError
-from convergebench.store.sheets import unguarded
+from convergebench.images.cells import require_small
+from convergebench.images.parquet_bounds import require_bearable
+from convergebench.sheets import unguarded
 
 Row = dict[str, Any]
 
@@ -52,11 +54,25 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 def read_json(path: Path) -> Any:
     """A JSON file as it stands."""
     try:
-        return json.loads(path.read_text("utf-8-sig"))
+        return parse_json(path.read_text("utf-8-sig"))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} is not valid JSON ({error}); get the file again") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """JSON in which no object has a key twice: which of the two is meant cannot be told."""
+    return json.loads(text, object_pairs_hook=_each_key_once)
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:60]!a} stands there twice")
+    return found
 
 
 def literal(value: Any, *, what: str) -> list[str]:
@@ -94,16 +110,21 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
         table = pl.scan_parquet(path)
         there = table.collect_schema().names()
         chosen = there if columns is None else [column for column in columns if column in there]
-        return table.select(chosen).collect().to_dicts()
+        require_bearable(path, chosen)
+        return require_small(table.select(chosen).collect(), str(path)).to_dicts()
     except pl.exceptions.PolarsError as error:
         raise StudyError(f"{path} is not a readable Parquet file ({' '.join(str(error).split())[:120]})") from error
 
 
 def _csv(path: Path, text: str) -> list[Row]:
     try:
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        rows = list(reader)
     except csv.Error as error:
         raise StudyError(f"{path} is not valid CSV ({error})") from error
+    names = reader.fieldnames or ()
+    if len(set(names)) < len(names):
+        raise StudyError(f"{path} has two columns of one name; rename one")
     for number, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise StudyError(f"{path}, line {number}: other columns than the header has; repair the line")
@@ -116,7 +137,7 @@ def _lines(path: Path, text: str) -> list[Row]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except (ValueError, RecursionError) as error:
             raise StudyError(f"{path}, line {number}: not valid JSON ({error})") from error
         if not isinstance(row, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from convergebench.datasets.fields import LABELS, MEASUREMENTS, Table, without_p
 from convergebench.datasets.secrets import Blotter
 from convergebench.datasets.source import ChainFacts, Label, Value
 from convergebench.redaction import redact
-from convergebench.store.sheets import guarded
+from convergebench.sheets import Sheet
 
 FOLDER = "tables"
 
@@ -27,7 +26,7 @@ class SideTables:
         self._blotter = blotter
         self._files: dict[str, IO[str]] = {}
         self._held = ExitStack()
-        self._sheets: dict[str, csv.DictWriter[str]] = {}
+        self._sheets: dict[str, Sheet] = {}
         self.tables = {table.name: table for table in (MEASUREMENTS, LABELS, without_pictures(steps))}
 
     def measurements(self, chain: ChainFacts, values: Iterable[Value]) -> int:
@@ -81,11 +80,9 @@ class SideTables:
 
     def _rows(self, table: str, rows: list[dict[str, Any]]) -> int:
         if rows and table not in self._sheets:
-            sheet = csv.DictWriter(self._file(table, "csv"), self.tables[table].columns, lineterminator="\n")
-            sheet.writeheader()
-            self._sheets[table] = sheet
-        if rows:
-            self._sheets[table].writerows({name: guarded(value) for name, value in row.items()} for row in rows)
+            self._sheets[table] = Sheet(self._file(table, "csv"), self.tables[table].columns)
+        for row in rows:
+            self._sheets[table].row(row)
         return len(rows)
 
     def _file(self, table: str, suffix: str) -> IO[str]:

@@ -130,6 +130,15 @@ class RunSource:
     def _rows(self, query: str, *parameters: Any) -> sqlite3.Cursor:
         return self._connection.execute(query, parameters)
 
+    def content_sha256(self) -> str:
+        """Of everything that the journal holds at this moment."""
+        found = hashlib.sha256()
+        for table in sorted(self._tables):
+            found.update(table.encode())
+            for row in self._rows(f'select * from "{table}"'):
+                found.update(repr(row).encode())
+        return found.hexdigest()
+
     def chains(self) -> Iterator[ChainFacts]:
         """Every chain, by editor, source image, variant and run."""
         query = f"""select h.editor, h."case", h.status, c.source, c.kind, c.pair, c.category, c.replicate, {_PICTURE}

@@ -64,6 +64,11 @@ def _lines(editor: Editor, about: str) -> list[str]:
         return [f"it cannot say ({about}): {told(error)}"]
 
 
+def calls_parts(editor: Editor) -> bool:
+    """Whether it spends nothing itself: all that its calls cost are calls of its parts (`EditRequest.call_part`)."""
+    return bool(getattr(editor, "calls_parts", False))
+
+
 async def close(editor: Editor) -> None:
     """Let go of what any editor holds, if it holds something; a plain method will do as well as a coroutine."""
     ask = getattr(editor, "close", None)

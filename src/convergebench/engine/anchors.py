@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from convergebench.engine.chain_values import DAMAGED
+from convergebench.engine.damage import require_undamaged
 from convergebench.engine.measure import metric_fingerprint
 from convergebench.engine.pool import results
 from convergebench.engine.progress import Progress
@@ -26,6 +28,7 @@ from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, MetricFacts, Reading
 from convergebench.metrics.place import PROCESSOR, Place, move
+from convergebench.store.images import DamagedImage, read_image
 from convergebench.store.journal import Row
 from convergebench.store.run import Run
 
@@ -77,15 +80,19 @@ def measure_anchors(
     progress = progress or Progress()
     progress.steps += sum(len(names) for task in tasks for names in task.missing.values())
     added = 0
+    damaged: set[str] = set()
     for values in results(anchors_of, tasks, _processes(run, tasks, loaded, workers)):
         rows: list[Row] = [
             ("anchors", (source, anchor, name, identities[name], reading.value, reading.status, reading.detail))
             for source, anchor, name, reading in values
+            if reading.status != DAMAGED
         ]
+        damaged |= {reading.detail for *_, reading in values if reading.status == DAMAGED}
         run.journal.commit_now(rows)
         added += len(rows)
         progress.steps_done += len(rows)
         progress.steps_called += len(rows)
+    require_undamaged(run.root, damaged)
     return added
 
 
@@ -107,7 +114,10 @@ def anchors_of(task: AnchorTask) -> list[AnchorValue]:
     try:
         reference = _read(task, task.file)
         pictures = {anchor: _picture(task, anchor, reference) for anchor in task.missing}
-    except Unmeasurable as reason:  # a picture of the run was damaged since: no anchor is to blame, nothing stops
+    except DamagedImage as error:
+        lost = Reading(None, DAMAGED, error.file)
+        return [(task.source, anchor, name, lost) for anchor, names in task.missing.items() for name in names]
+    except Unmeasurable as reason:  # a picture that nobody can decode: no anchor is to blame, nothing stops
         gone = Reading(None, SOURCE_UNFIT, str(reason))
         return [(task.source, anchor, name, gone) for anchor, names in task.missing.items() for name in names]
     found: list[AnchorValue] = []
@@ -145,12 +155,7 @@ def _picture(task: AnchorTask, anchor: str, reference: Frame) -> Frame:
 
 
 def _read(task: AnchorTask, file: str) -> Frame:
-    try:
-        data = (Path(task.root) / file).read_bytes()
-    except OSError as error:
-        raise StudyError(
-            f"cannot read {error.filename}: {error.strerror}; cbench verify {task.root} says more"
-        ) from error
+    data = read_image(Path(task.root), file)
     try:
         return Frame(decode(data, what=file, alpha="white").pixels, file)
     except StudyError as error:

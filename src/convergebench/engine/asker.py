@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from convergebench.engine.budget import Budget
+from convergebench.engine.ledger import Ledger
 from convergebench.engine.line import StepFailed, Stopped
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
@@ -89,7 +90,7 @@ class Asker:
         self.journal, self.roles = journal, roles
         self.progress = progress or Progress()
         self._read = read
-        self._budget = Budget(max_cost, spent=journal.dollars())
+        self._ledger = Ledger(journal, Budget(max_cost, spent=journal.dollars()), self.progress)
         self._retry = retry or RetryPolicy()
         self._questions: dict[str, Questions] = {}
         self._rubrics: dict[tuple[str, str], Rubric] = {}
@@ -167,7 +168,7 @@ class Asker:
                 self.roles[asks],
                 name=asks,
                 journal=self.journal,
-                budget=self._budget,
+                ledger=self._ledger,
                 retry=self._retry,
                 progress=self.progress,
             )

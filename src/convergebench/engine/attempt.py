@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from convergebench.errors import BadReply, EditorError, Exhausted, Refused, Transient, Unavailable
 from convergebench.ids import canonical
@@ -15,6 +16,8 @@ from convergebench.redaction import redact
 from convergebench.store.journal import Row
 from convergebench.types import Case, Edit, Edited
 
+UNKNOWN = "unknown"
+"""How the row of a call is called until its answer has come, and for ever if its process ends before that."""
 OUTCOMES: dict[type[EditorError], str] = {
     Transient: "transient",
     BadReply: "bad-reply",
@@ -55,10 +58,51 @@ class Wanted:
     rows: list[Row]
 
 
+class Price(NamedTuple):
+    """What a call may cost; `known` is False where nobody knows, and then a call counts as no dollars."""
+
+    dollars: float
+    known: bool = True
+
+    @classmethod
+    def of(cls, dollars: float | None) -> Price:
+        """As capabilities say it."""
+        return cls(0.0, known=False) if dollars is None else cls(dollars)
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing can be lost with it."""
+        return self.known and self.dollars == 0
+
+
+class Charge(NamedTuple):
+    """What a call is counted at, and whether that is certain."""
+
+    dollars: float
+    settled: bool = True
+
+
+NO_CHARGE = Charge(0.0)
+
+
+def charge_of(error: EditorError, price: Price) -> Charge:
+    """What a failed call is counted at: as the editor says, or at its price where nobody knows."""
+    if not is_amount(error.dollars):
+        return Charge(price.dollars, settled=price.free)
+    if error.unsettled:
+        return Charge(max(price.dollars, error.dollars), settled=price.free)
+    return Charge(float(error.dollars))
+
+
+def is_amount(dollars: object) -> bool:
+    """Whether this can be a price."""
+    return isinstance(dollars, int | float) and math.isfinite(dollars) and 0 <= dollars < 1e12
+
+
 def require_sound(edited: Edited) -> None:
     """What an editor gives can be journalled, or this says why not: one odd field of foreign code must end no run."""
-    if not (isinstance(edited.dollars, int | float) and math.isfinite(edited.dollars) and edited.dollars >= 0):
-        raise EditorError(f"the editor says that the call cost {edited.dollars!r} dollars")
+    if not is_amount(edited.dollars):
+        raise EditorError(f"the editor says that the call cost {edited.dollars!r} dollars", unsettled=True)
     kinds = {"image": bytes, "model": str | None, "reasoning": str | None, "raw": str | None, "used": Mapping}
     for name, kind in kinds.items():
         value = getattr(edited, name)
@@ -68,9 +112,19 @@ def require_sound(edited: Edited) -> None:
                 f"the editor gave {name} as {type(value).__name__}, which should be {wanted}", dollars=edited.dollars
             )
     try:
-        json.dumps(dict(edited.used), default=str)
-    except (TypeError, ValueError) as error:
+        used_text(edited)
+    except (TypeError, ValueError, RecursionError) as error:
         raise EditorError(f"the editor gave a `used` that is no JSON: {error}", dollars=edited.dollars) from error
+
+
+def used_text(edited: Edited) -> str:
+    """What was really sent beside the words, as JSON."""
+    return told(json.dumps(dict(edited.used), ensure_ascii=False, default=str))
+
+
+def told(text: str) -> str:
+    """Words of a stranger as they may be stored: without keys, and without halves of characters."""
+    return redact(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def now() -> str:
@@ -80,39 +134,66 @@ def now() -> str:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One call for a wanted step."""
+    """One call: of an editor, of a part of one (`part`), or of a role (its editor is called `role:NAME`)."""
 
-    wanted: Wanted
-    editor: str
+    step: str
     number: int
-    seed: int | None
-    """None: this editor takes none."""
+    editor: str
+    price: Price
+    part: str = ""
     started: str = field(default_factory=now)
     begun: float = field(default_factory=time.perf_counter)
 
+    @property
+    def seconds(self) -> float:
+        """Since it was begun."""
+        return time.perf_counter() - self.begun
+
     def row(
-        self, outcome: str, error: str = "", dollars: float = 0.0, *, model: str | None = None, raw: str | None = None
+        self,
+        outcome: str,
+        charge: Charge = NO_CHARGE,
+        error: str = "",
+        *,
+        model: str | None = None,
+        raw: str | None = None,
+        inside: float = 0.0,
     ) -> Row:
-        """How the call went."""
+        """How the call went. `inside`: seconds that calls of its parts took, which have rows of their own."""
         values = (
-            self.wanted.key, self.number, self.editor, self.started, time.perf_counter() - self.begun, dollars,
-            outcome, redact(error), None if model is None else redact(model), None if raw is None else redact(raw),
+            self.step, self.number, self.editor, self.started, max(0.0, self.seconds - inside), charge.dollars, outcome,
+            told(error), None if model is None else told(model), None if raw is None else told(raw),
+            int(charge.settled), self.part,
         )  # fmt: skip
         return ("attempts", values)
 
-    def failure(self, error: EditorError) -> Row:
+    def intent(self) -> Row:
+        """The row that stands until the answer has come: if it never does, the call counts at its price."""
+        return self.row(UNKNOWN, Charge(self.price.dollars, settled=False), "no answer on record")
+
+    def failure(self, error: EditorError, charge: Charge, **options: Any) -> Row:
         """How the call failed."""
         outcome = next(word for kind, word in OUTCOMES.items() if isinstance(error, kind))
-        return self.row(outcome, str(error), error.dollars, raw=error.raw)
+        raw = error.raw if isinstance(error.raw, str) else None  # a plug-in may have put anything there
+        return self.row(outcome, charge, str(error), raw=raw, **options)
 
-    def step(self, status: str, *, image: str | None = None, detail: str = "", edited: Edited | None = None) -> Row:
-        """The answer to the step."""
-        reasoning = None if edited is None or edited.reasoning is None else redact(edited.reasoning)
-        used = None if edited is None else redact(json.dumps(dict(edited.used), ensure_ascii=False, default=str))
-        edit = self.wanted.edit
-        values = (
-            self.wanted.key, edit.state.id, self.editor, edit.instruction, canonical(edit.settings.as_key()), self.seed,
-            self.wanted.place.case.replicate, status, image, redact(detail), reasoning,
-            used, edit.draw,
-        )  # fmt: skip
-        return ("steps", values)
+
+def step_row(
+    wanted: Wanted,
+    editor: str,
+    seed: int | None,
+    status: str,
+    *,
+    image: str | None = None,
+    detail: str = "",
+    edited: Edited | None = None,
+) -> Row:
+    """The answer to a step. `seed` is None where the editor takes none."""
+    reasoning = None if edited is None or edited.reasoning is None else told(edited.reasoning)
+    used = None if edited is None else used_text(edited)
+    edit = wanted.edit
+    values = (
+        wanted.key, edit.state.id, editor, edit.instruction, canonical(edit.settings.as_key()), seed,
+        wanted.place.case.replicate, status, image, told(detail), reasoning, used, edit.draw,
+    )  # fmt: skip
+    return ("steps", values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 from convergebench.metrics import SETS, expand, load_metric
@@ -45,12 +46,20 @@ def _require_no_reference(chosen: Sequence[str]) -> None:
         )
 
 
-def runnable(chosen: Sequence[str], roles: Mapping[str, Role]) -> tuple[list[str], dict[str, str]]:
-    """Those that can run here, and the others with what each lacks; `roles` are those who answer questions."""
+NOBODY: Mapping[str, str] = MappingProxyType({})
+
+
+def runnable(
+    chosen: Sequence[str], roles: Mapping[str, Role], refused: Mapping[str, str] = NOBODY
+) -> tuple[list[str], dict[str, str]]:
+    """Those that can run here, and the others with what each lacks.
+
+    `roles` are those who answer questions; `refused` those that may not be asked, each with the reason.
+    """
     able: list[str] = []
     missing: dict[str, str] = {}
     for name in chosen:
-        reason = _reason(name, roles)
+        reason = _reason(name, roles, refused)
         if reason:
             missing[name] = reason
         else:
@@ -58,11 +67,13 @@ def runnable(chosen: Sequence[str], roles: Mapping[str, Role]) -> tuple[list[str
     return able, missing
 
 
-def _reason(name: str, roles: Mapping[str, Role]) -> str:
+def _reason(name: str, roles: Mapping[str, Role], refused: Mapping[str, str]) -> str:
     if name == PLUGIN and name not in names("metrics"):
         return ABSENT
     try:
         facts = load_metric(name).facts
+        if facts.asks in refused:
+            return refused[facts.asks]
         if facts.asks and facts.asks not in roles:
             return f"no [roles.{facts.asks}]: docs/judges.md"
         if facts.asks:

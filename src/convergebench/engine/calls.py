@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 
-from convergebench.engine.attempt import Attempt, Past, Place, Wanted, require_sound
-from convergebench.engine.budget import Budget
+from convergebench.editors.base import calls_parts
+from convergebench.engine.attempt import Attempt, Charge, Past, Place, Price, Wanted, charge_of, step_row, told
 from convergebench.engine.gate import Patience
+from convergebench.engine.ledger import Ledger, Payment
 from convergebench.engine.line import Line, StepFailed, Together
+from convergebench.engine.part_calls import PartCalls
 from convergebench.engine.progress import Progress
+from convergebench.engine.received import edited_by, image_row
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender, borrow
 from convergebench.errors import (
@@ -21,10 +26,9 @@ from convergebench.errors import (
     StudyError,
     Transient,
     Unavailable,
+    Unstorable,
 )
 from convergebench.ids import seed_from, step_id
-from convergebench.images.decode import decode, probe
-from convergebench.redaction import redact
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Journal, Row, StepRow
 from convergebench.types import Edit, Edited, Editor, EditRequest, State, Turn
@@ -40,20 +44,22 @@ class Calls:
         name: str,
         journal: Journal,
         images: ImageStore,
-        budget: Budget,
+        ledger: Ledger,
         retry: RetryPolicy,
         progress: Progress,
         reuse: Sequence[Lender] = (),
         patience: Patience | None = None,
     ) -> None:
-        if budget.limit is not None and editor.capabilities.dollars_per_call is None:
+        if ledger.limited and editor.capabilities.dollars_per_call is None:
             raise StudyError(
                 f"--max-cost cannot be kept: nobody knows what {name} charges; in the study file give it, or the "
                 "editor inside it, the option dollars = … (per call)"
             )
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
-        self._budget, self._progress = budget, progress
+        self._progress = progress
+        self._ledger = ledger
+        self._made = calls_parts(editor)
         self._reuse = reuse
         self.line = Line(name, editor.limits, retry=retry, progress=progress, patience=patience)
         self._together: Together[StepRow] = Together()
@@ -102,79 +108,83 @@ class Calls:
 
     async def _called(self, wanted: Wanted) -> StepRow:
         first = self._journal.attempts(wanted.key) + 1
-        return await self.line.tried(lambda number: self._attempt(wanted, number), first=first)
+        rows = count(self._journal.last_attempt(wanted.key) + 1)
+        return await self.line.tried(lambda number: self._attempt(wanted, number, rows), first=first)
 
-    async def _attempt(self, wanted: Wanted, number: int) -> StepRow:
+    async def _attempt(self, wanted: Wanted, number: int, rows: Iterator[int]) -> StepRow:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
-        price = self._price(wanted)
         async with self.line.slot():
             request = await self._request(wanted, number)
-            self._budget.reserve(price)
-            seed = request.seed if self.editor.capabilities.seed else None
-            actual, attempt = price, Attempt(wanted, self.name, number, seed)
-            self._progress.in_flight += 1
-            try:
-                edited = await self._edited(request, price)
-                actual = edited.dollars
-                kept = await self._images.in_thread(self._kept, edited)
-            except (Prerequisite, StudyError):
-                actual = 0.0
-                raise
-            except EditorError as error:
-                actual = error.dollars
-                return await self._failed(attempt, error)
-            except Exception as error:  # an editor is foreign code: its slips end a chain, not a run of days
-                actual = 0.0
-                note = redact(f"{type(error).__name__}: {error}")
-                await self._commit(wanted, [attempt.row("error", note)])
-                self.line.failed(note)
-                raise StepFailed(note) from error
-            finally:
-                self._progress.in_flight -= 1
-                self._budget.settle(price, actual)
-                self._progress.dollars = self._budget.spent
-            identity = str(kept[1][0])
-            paid = attempt.row("ok", dollars=edited.dollars, model=edited.model, raw=edited.raw)
-            await self._commit(wanted, [kept, attempt.step("ok", image=identity, edited=edited), paid])
-        self.line.worked()
-        self._progress.steps_called += 1
+            attempt = Attempt(wanted.key, next(rows), self.name, self._price(wanted))
+            parts = PartCalls(self._journal, self._images, step=wanted.key, editor=self.name, number=lambda: next(rows))
+            call = _Call(wanted, attempt, parts, request.seed if self.editor.capabilities.seed else None)
+            self._journal.require([step_row(wanted, self.name, call.seed, "ok")])
+            async with self._ledger.call(attempt, intent=not self._made) as payment:
+                try:
+                    step = await self._answered(call, replace(request, call_part=parts), payment)
+                except EditorError as error:
+                    step = await self._failed(call, error, payment)
+                finally:
+                    payment.dollars += parts.dollars
+        if step.status == "ok":
+            self.line.worked()
+            self._progress.steps_called += 1
+        return step
+
+    async def _answered(self, call: _Call, request: EditRequest, payment: Payment) -> StepRow:
+        """The call itself, and its answer as rows."""
+        attempt, wanted = call.attempt, call.wanted
+        try:
+            edited = await self._edited(request)
+            kept = await self._images.in_thread(image_row, self._images, edited, self.editor, self.name)
+        except Prerequisite as error:  # nothing was sent: the editor could not even begin
+            payment.dollars = 0.0
+            await self._journal.commit([attempt.row("error", error=str(error), inside=call.parts.seconds)])
+            raise
+        except (EditorError, StudyError):
+            raise
+        except Exception as error:  # an editor is foreign code: its slips end a chain, not a run of days
+            raise EditorError(f"{type(error).__name__}: {error}", unsettled=True) from error
+        payment.dollars = max(0.0, edited.dollars - call.parts.dollars)
+        paid = attempt.row("ok", Charge(payment.dollars), model=edited.model, raw=edited.raw, inside=call.parts.seconds)
+        identity = str(kept[1][0])
+        step = step_row(wanted, self.name, call.seed, "ok", image=identity, edited=edited)
+        await self._commit(wanted, [kept, step, paid])
         return StepRow(wanted.key, "ok", identity, "")
 
-    def _price(self, wanted: Wanted) -> float:
+    def _price(self, wanted: Wanted) -> Price:
         """What the call may cost; a price that nobody knows is not held against a budget, for there is none then."""
         turns = len(wanted.place.history)
-        return self.editor.capabilities.dollars(wanted.edit.settings, turns) or 0.0
+        return Price.of(self.editor.capabilities.dollars(wanted.edit.settings, turns))
 
-    async def _edited(self, request: EditRequest, price: float) -> Edited:
+    async def _edited(self, request: EditRequest) -> Edited:
         try:
             async with asyncio.timeout(self.editor.limits.seconds):
-                edited = await self.editor.edit(request)
+                return await edited_by(self.editor, request)
         except TimeoutError as error:
-            # nobody knows whether the provider charges for it, so the budget counts it
-            raise Transient(f"no answer within {self.editor.limits.seconds:g} s", dollars=price) from error
-        except StudyError as error:  # the study was found good before the first call, so this image is the trouble
-            raise EditorError(str(error)) from error
-        require_sound(edited)
-        return edited
+            raise Transient(f"no answer within {self.editor.limits.seconds:g} s", unsettled=True) from error
 
-    async def _failed(self, attempt: Attempt, error: EditorError) -> StepRow:
+    async def _failed(self, call: _Call, error: EditorError, payment: Payment) -> StepRow:
         """A failed attempt as a row; a refusal or a recording's end also answers the step."""
-        row = attempt.failure(error)
+        charge = charge_of(error, Price(0.0) if self._made else call.attempt.price)
+        charge = charge._replace(dollars=max(0.0, charge.dollars - call.parts.dollars))
+        payment.dollars = charge.dollars
+        wanted, row = call.wanted, call.attempt.failure(error, charge, inside=call.parts.seconds)
         if isinstance(error, Transient | BadReply):
             await self._journal.commit([row])
             raise error
         if not isinstance(error, Refused | Exhausted):
             # the request is wrong, or this editor cannot go on: the step stays open for a later run
-            await self._commit(attempt.wanted, [row])
+            await self._commit(wanted, [row])
             if isinstance(error, Unavailable):
                 raise error
             self.line.failed(str(error))
-            raise StepFailed(redact(str(error))) from error
-        detail = redact(f"{error.reason}: {error}" if isinstance(error, Refused) else str(error))
+            raise StepFailed(told(str(error))) from error
+        detail = told(f"{error.reason}: {error}" if isinstance(error, Refused) else str(error))
         status = "refused" if isinstance(error, Refused) else "ended"
-        await self._commit(attempt.wanted, [attempt.step(status, detail=detail), row])
+        await self._commit(wanted, [step_row(wanted, self.name, call.seed, status, detail=detail), row])
         self._progress.refusals += isinstance(error, Refused)
-        return StepRow(attempt.wanted.key, status, None, detail)
+        return StepRow(wanted.key, status, None, detail)
 
     async def _request(self, wanted: Wanted, number: int) -> EditRequest:
         edit, place = wanted.edit, wanted.place
@@ -198,25 +208,28 @@ class Calls:
         read, in_thread = self._images.read, self._images.in_thread
         sent, sent_mime, _, _ = self._journal.image(past.image)
         answer, answer_mime, _, _ = self._journal.image(past.answer)
-        query = "select raw from attempts where step = ? and raw is not null and outcome in ('ok', 'reused')"
-        (raw,) = next(self._journal.rows(query, (past.step,)), (None,))
+        _, raw = self._journal.reply(past.step)
         return Turn(
             past.instruction, await in_thread(read, sent), sent_mime, await in_thread(read, answer), answer_mime, raw
         )
 
-    def _kept(self, edited: Edited) -> Row:
-        """Store what came back and give its row; bytes that are no whole image are a bad reply."""
-        try:
-            mime, width, height = probe(edited.image)
-            if not self.editor.capabilities.simulated:  # our own encoders need no second look
-                decode(edited.image, what=f"the image from {self.name}", alpha="white")
-        except StudyError as error:
-            raise BadReply(str(error), dollars=edited.dollars, raw=edited.raw) from error
-        identity = self._images.put(edited.image, mime)
-        return ("images", (identity, self._images.file_of(identity, mime), mime, width, height, len(edited.image)))
-
     async def _commit(self, wanted: Wanted, more: list[Row]) -> None:
         """Commit the chain's gathered rows with these; what is committed is taken off the chain's list."""
         taken = list(wanted.rows)
-        await self._journal.commit([*more, *taken])
+        try:
+            await self._journal.commit([*more, *taken])
+        except Unstorable:  # the chain cannot go on, but what its call cost stays on record
+            await self._journal.commit([row for row in more if row[0] == "attempts"])
+            raise
         del wanted.rows[: len(taken)]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One attempt while it is under way."""
+
+    wanted: Wanted
+    attempt: Attempt
+    parts: PartCalls
+    seed: int | None
+    """None: this editor takes none."""

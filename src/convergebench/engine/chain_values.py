@@ -22,6 +22,7 @@ from convergebench.metrics import load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
 from convergebench.metrics.operations import expected
 from convergebench.metrics.place import PROCESSOR, Place, move
+from convergebench.store.images import DamagedImage, read_image
 
 KEPT_FRAMES = 3
 """Decoded images a worker keeps with their derived planes, beside the source: the subject, its parent, one more."""
@@ -31,6 +32,8 @@ KEPT_READINGS = 4096
 """Values a worker remembers, so that one image under many chains is measured once."""
 
 
+DAMAGED = "damaged"
+"""The status of a reading that is none, since a file of the run is damaged (the detail names it): never stored."""
 TURNED = ("return", "first", "lag")
 """Comparisons whose reference is turned or mirrored first, as the words of the chain asked for."""
 
@@ -94,7 +97,9 @@ class _Shelf:
     def _decoded(self, task: Task, identity: str) -> Any:
         if identity not in self._pixels:
             file = task.files[identity]
-            data = (Path(task.root) / file).read_bytes()
+            # what is measured under an image's name must be that image
+            stored = not task.loose and identity.startswith("i1:")
+            data = read_image(Path(task.root), file, identity) if stored else (Path(task.root) / file).read_bytes()
             self._pixels[identity] = decode(data, what=file, alpha="refuse" if task.loose else "white").pixels
         self._pixels.move_to_end(identity)
         while len(self._pixels) > KEPT_PIXELS:
@@ -184,13 +189,12 @@ class _Chain:
             subject = self._frame(comparison.subject)
             via = self._frame(comparison.via)
         except OSError as error:
-            if self._task.loose:
-                self._unreadable(comparison, names, f"cannot read {error.filename}: {error.strerror}")
-                return
-            # in a run it is the disk's trouble, not the image's: no value is written down for it
-            raise StudyError(
-                f"cannot read {error.filename}: {error.strerror}; cbench verify {self._task.root} says more"
-            ) from error
+            self._unreadable(comparison, names, f"cannot read {error.filename}: {error.strerror}")
+            return
+        except DamagedImage as error:  # the disk's trouble, not the image's: told, and never written down as a value
+            for name in names:
+                self._readings[self._key(comparison, name)] = Reading(None, DAMAGED, error.file)
+            return
         except StudyError as error:
             self._unreadable(comparison, names, str(error))
             return
@@ -223,8 +227,11 @@ class _Chain:
         """The reading with what was done to the sizes; a gap that the source itself would have is not the editor's."""
         if reading.status == "ok":
             return reading if reading.detail else reading._replace(detail=ready.note)
-        if self._task.loose or reading.status not in LOST or self._source_is_fit(name, ready.item):
-            return reading
+        try:
+            if self._task.loose or reading.status not in LOST or self._source_is_fit(name, ready.item):
+                return reading
+        except DamagedImage as error:
+            return Reading(None, DAMAGED, error.file)
         return Reading(None, SOURCE_UNFIT, f"{reading.status}: {reading.detail}")
 
     def _source_is_fit(self, name: str, item: Item) -> bool:
@@ -243,18 +250,16 @@ class _Chain:
 
     def _unreadable(self, comparison: Comparison, names: Sequence[str], why: str) -> None:
         """Said of this comparison only, and not remembered for others."""
-        status = SOURCE_UNFIT if self._source_is_damaged() else "unreadable"
-        for name in names:
-            self._readings[self._key(comparison, name)] = Reading(None, status, why)
-
-    def _source_is_damaged(self) -> bool:
-        if self._task.loose:
-            return False
+        reading = Reading(None, "unreadable", why)
         try:
-            self._frame(self._task.source)
+            if not self._task.loose:
+                self._frame(self._task.source)
+        except DamagedImage as error:
+            reading = Reading(None, DAMAGED, error.file)
         except StudyError:
-            return True
-        return False
+            reading = Reading(None, SOURCE_UNFIT, why)
+        for name in names:
+            self._readings[self._key(comparison, name)] = reading
 
     def _flush(self, name: str) -> None:
         waiting = self._waiting.pop(name)
@@ -264,6 +269,8 @@ class _Chain:
 
     def _remember(self, key: tuple[object, ...], reading: Reading) -> None:
         self._readings[key] = reading
+        if reading.status == DAMAGED:  # until the file is mended, and no longer
+            return
         _known[key] = reading
         while len(_known) > KEPT_READINGS:
             _known.popitem(last=False)

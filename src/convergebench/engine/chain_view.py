@@ -11,6 +11,7 @@ from convergebench.errors import StudyError
 from convergebench.failures.base import ChainView, Compared, StepView
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame, Pixels
+from convergebench.store.images import read_image
 from convergebench.store.journal import Records
 from convergebench.types import Operation
 
@@ -145,12 +146,7 @@ class _Pictures:
     def _load(self, step: StepRecord) -> Pixels:
         if step.image in self._pixels:
             return self._pixels[step.image]
-        try:
-            data = (self._root / step.file).read_bytes()
-        except OSError as error:
-            raise StudyError(
-                f"cannot read {error.filename}: {error.strerror}; cbench verify {self._root} says more"
-            ) from error
+        data = read_image(self._root, step.file, step.image)
         pixels = decode(data, what=step.file, alpha="white").pixels
         if self._bytes + pixels.nbytes <= KEPT_BYTES:
             self._pixels[step.image] = pixels

@@ -13,7 +13,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from convergebench.engine.asker import asked_fingerprint
-from convergebench.engine.chain_values import Comparison, Task, Value, measure_chain
+from convergebench.engine.chain_values import DAMAGED, Comparison, Task, Value, measure_chain
+from convergebench.engine.damage import forget_damaged, require_undamaged
 from convergebench.engine.pool import results
 from convergebench.engine.progress import Progress
 from convergebench.ids import fingerprint
@@ -84,12 +85,15 @@ def measure(
 ) -> int:
     """Fill in what is missing; returns how many rows were added (a value that cannot be had is a row with a status).
 
+    Where a file of the run is damaged, nothing is written down: everything else is measured, then a StudyError tells.
     Metrics that are asked for have their own way: `engine.asking`.
     """
     progress = progress or Progress()
     loaded = {name: load_metric(name) for name in metrics}
     require(metric.facts for metric in loaded.values())
     identities = {name: metric_fingerprint(metric, place.precision) for name, metric in loaded.items()}
+    forget_damaged(run)
+    damaged: set[str] = set()
     lanes = [(lane, list(_tasks(run, lane, align_mode, identities))) for lane in _lanes(loaded, place, workers)]
     for _, tasks in lanes:
         progress.chains += len(tasks)
@@ -97,12 +101,15 @@ def measure(
     added = 0
     for lane, tasks in lanes:
         for values in results(measure_chain, tasks, lane.workers) if tasks else ():
-            rows = _rows(values, loaded, align_mode, identities)
+            damaged |= {reading.detail for _, _, reading in values if reading.status == DAMAGED}
+            sound = [value for value in values if value[2].status != DAMAGED]
+            rows = _rows(sound, loaded, align_mode, identities)
             run.journal.commit_now(rows)
             added += len(rows)
             progress.chains_done += 1
             progress.steps_done += len(rows)
             progress.steps_called += len(rows)
+    require_undamaged(run.root, damaged)
     return added
 
 

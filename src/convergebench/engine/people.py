@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from convergebench.engine.chain_view import ChainRecord, read_chains, view_of
-from convergebench.engine.detectors import find_detector
 from convergebench.engine.evidence import cut
 from convergebench.engine.examine import keep
+from convergebench.failures import load_detector
 from convergebench.failures.base import Box, ChainView
 from convergebench.registry import names
 from convergebench.store.journal import Records, Row
@@ -77,5 +77,8 @@ def _lists(labels: Iterator[Label]) -> dict[Matter, list[Label]]:
 
 
 def _level(known: dict[str, str]) -> Callable[[str], str]:
-    """A detector is loaded only for a mode that is labelled and has never been examined."""
-    return lambda mode: known.get(mode) or find_detector(mode).facts.level
+    """A detector is loaded only for a mode that is labelled and has never been examined.
+
+    By its name alone: modes come out of the run, and a run must not have a module imported as `module:name`.
+    """
+    return lambda mode: known.get(mode) or load_detector(mode).facts.level

@@ -26,12 +26,12 @@ async def borrow(
             file, mime, width, height = records.image(found.image)
             data = await theirs.in_thread(theirs.read, file)
             await images.in_thread(images.put, data, mime)
-            rows.append(("images", (found.image, file, mime, width, height, len(data))))
+            own = images.file_of(found.image, mime)
+            rows.append(("images", (found.image, own, mime, width, height, len(data))))
         later: tuple[object, ...] = (None, 0)  # what was used and which draw it is: an older run does not say
         rows.append(("steps", (*step[:2], editor, *step[3:], *later[len(step) - 11 :])))
-        query = "select model, raw from attempts where step = ? and outcome in ('ok', 'reused') and model is not null"
-        model, raw = next(records.rows(query, (key,)), (None, None))
+        model, raw = records.reply(key)
         origin = f"reused from {records.path.parent.name}"
-        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, model, raw)))
+        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, model, raw, 1, "")))
         return found, rows
     return None

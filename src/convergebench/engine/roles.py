@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from convergebench.engine.attempt import OUTCOMES, now
-from convergebench.engine.budget import Budget
+from convergebench.engine.attempt import Attempt, Charge, Price, charge_of, is_amount, told
 from convergebench.engine.gate import Patience
+from convergebench.engine.ledger import Ledger, Payment
 from convergebench.engine.line import Line, StepFailed, Together
 from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.errors import BadReply, EditorError, Prerequisite, Refused, StudyError, Transient
 from convergebench.ids import answer_id, canonical
-from convergebench.redaction import redact
 from convergebench.registry import suggest
 from convergebench.roles.base import Answered, Role
 from convergebench.store.images import ImageStore
@@ -53,19 +51,19 @@ class Questions:
         *,
         name: str,
         journal: Journal,
-        budget: Budget,
+        ledger: Ledger,
         retry: RetryPolicy,
         progress: Progress,
         patience: Patience | None = None,
     ) -> None:
-        if budget.limit is not None and role.dollars_per_call is None:
+        if ledger.limited and role.dollars_per_call is None:
             raise StudyError(
                 f"--max-cost cannot be kept: what the {name} charges is not known; give [roles.{name}] its "
                 "dollars_per_million = {input = …, output = …} (0 for a server of your own)"
             )
         self.role, self.name = role, name
         self.line = Line(name, role.limits, retry=retry, progress=progress, patience=patience)
-        self._journal, self._budget, self._progress = journal, budget, progress
+        self._journal, self._ledger, self._progress = journal, ledger, progress
         self._together: Together[Heard] = Together()
 
     async def answer(self, question: Question) -> Heard:
@@ -81,90 +79,90 @@ class Questions:
         return None
 
     async def _called(self, question: Question) -> Heard:
-        first = self._journal.attempts(question.key) + 1
+        first = self._journal.last_attempt(question.key) + 1
         return await self.line.tried(lambda number: self._attempt(question, number), first=first)
 
     async def _attempt(self, question: Question, number: int) -> Heard:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
         async with self.line.slot():
             pictures = await question.pictures()
-            price = self.role.dollars_per_call or 0.0
-            self._budget.reserve(price)
-            actual, call = price, _Call(question, self.name, number)
-            self._progress.in_flight += 1
-            try:
-                answered = await self._answered(question, pictures, price)
-                actual = answered.dollars
-            except (Prerequisite, StudyError):
-                actual = 0.0
-                raise
-            except EditorError as error:
-                actual = error.dollars
-                return await self._failed(call, error)
-            except Exception as error:  # a role may be foreign code: its slips end a question, not a run of days
-                actual = 0.0
-                return await self._failed(call, EditorError(f"{type(error).__name__}: {error}"))
-            finally:
-                self._progress.in_flight -= 1
-                self._budget.settle(price, actual)
-                self._progress.dollars = self._budget.spent
-            heard = Heard(answered.value, redact(answered.raw), answered.model)
-            await self._journal.commit([call.answer(heard, answered.dollars)])
+            attempt = Attempt(question.key, number, f"role:{self.name}", Price.of(self.role.dollars_per_call))
+            async with self._ledger.call(attempt) as payment:
+                try:
+                    return await self._answered(question, pictures, attempt, payment)
+                except EditorError as error:
+                    return await self._failed(question, attempt, error, payment)
+
+    async def _answered(
+        self, question: Question, pictures: tuple[bytes, ...], attempt: Attempt, payment: Payment
+    ) -> Heard:
+        try:
+            answered = await self._asked(question, pictures)
+        except (Prerequisite, StudyError) as error:  # no key, a refused key, no such model: nothing is charged
+            payment.dollars = 0.0
+            await self._journal.commit([attempt.row("error", error=str(error))])
+            raise
+        except EditorError:
+            raise
+        except Exception as error:  # a role may be foreign code: its slips end a question, not a run of days
+            raise EditorError(f"{type(error).__name__}: {error}", unsettled=True) from error
+        payment.dollars = answered.dollars
+        value, text = _storable(answered.value)
+        heard = Heard(value, told(answered.raw), told(answered.model))
+        row = attempt.row("ok", Charge(answered.dollars), model=heard.model)
+        await self._journal.commit([_answer_row(question, self.name, heard, text, attempt, answered.dollars), row])
         self.line.worked()
         self._progress.steps_called += 1
         return heard
 
-    async def _answered(self, question: Question, pictures: tuple[bytes, ...], price: float) -> Answered:
+    async def _asked(self, question: Question, pictures: tuple[bytes, ...]) -> Answered:
         try:
             async with asyncio.timeout(self.role.limits.seconds):
-                return await self.role.ask(pictures, question.payload, repeat=question.repeat)
+                answered = await self.role.ask(pictures, question.payload, repeat=question.repeat)
         except TimeoutError as error:
-            # nobody knows whether the server charges for it, so the budget counts it
-            raise Transient(f"no answer within {self.role.limits.seconds:g} s", dollars=price) from error
+            raise Transient(f"no answer within {self.role.limits.seconds:g} s", unsettled=True) from error
+        if not is_amount(answered.dollars):
+            raise EditorError(f"the {self.name} says that the call cost {answered.dollars!r} dollars", unsettled=True)
+        return answered
 
-    async def _failed(self, call: _Call, error: EditorError) -> Heard:
+    async def _failed(self, question: Question, attempt: Attempt, error: EditorError, payment: Payment) -> Heard:
         """A failed attempt as a row; a refusal is also an answer."""
-        row = call.failure(error)
-        if isinstance(error, Transient | BadReply):
-            await self._journal.commit([row])
-            raise error
+        charge = charge_of(error, attempt.price)
+        payment.dollars = charge.dollars
+        row = attempt.failure(error, charge)
         if isinstance(error, Refused):
-            heard = Heard(None, redact(f"{error.reason}: {error}"), self.role.about, refused=True)
-            await self._journal.commit([row, call.answer(heard, 0.0)])  # the attempt's row holds what it cost
+            heard = Heard(None, told(f"{error.reason}: {error}"), told(self.role.about), refused=True)
+            answer = _answer_row(question, self.name, heard, None, attempt, charge.dollars)
+            await self._journal.commit([row, answer])
             self._progress.refusals += 1
             return heard
-        note = redact(str(error))
         await self._journal.commit([row])
+        if isinstance(error, Transient | BadReply):
+            raise error
+        note = told(str(error))
         self.line.failed(note)
         raise StepFailed(note) from error
 
 
-@dataclass(frozen=True)
-class _Call:
-    """One attempt at a question, and the rows that tell of it."""
+def _storable(value: Any) -> tuple[Any, str | None]:
+    """(value, its JSON); a value that JSON or the journal cannot hold is none, like a reply that cannot be parsed."""
+    if value is None:
+        return None, None
+    try:
+        text = canonical(value)
+        text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return None, None
+    return value, text
 
-    question: Question
-    role: str
-    number: int
-    started: str = field(default_factory=now)
-    begun: float = field(default_factory=time.perf_counter)
 
-    def failure(self, error: EditorError) -> Row:
-        """How it failed. Attempts that went well are told by the answer alone, or their price would count twice."""
-        outcome = next((word for kind, word in OUTCOMES.items() if isinstance(error, kind)), "error")
-        values = (
-            self.question.key, self.number, f"role:{self.role}", self.started, time.perf_counter() - self.begun,
-            error.dollars, outcome, redact(str(error)), None, None if error.raw is None else redact(error.raw),
-        )  # fmt: skip
-        return ("attempts", values)
-
-    def answer(self, heard: Heard, dollars: float) -> Row:
-        """What was answered."""
-        value = None if heard.value is None else canonical(heard.value)
-        payload = canonical(dict(self.question.payload))
-        seconds = time.perf_counter() - self.begun
-        values = (self.question.key, self.role, payload, value, heard.raw, heard.model, seconds, dollars)
-        return ("answers", values)
+def _answer_row(
+    question: Question, role: str, heard: Heard, value: str | None, attempt: Attempt, dollars: float
+) -> Row:
+    """What was answered. The attempt's row counts what it cost; it stands here for whoever reads answers."""
+    payload = canonical(dict(question.payload))
+    values = (question.key, role, payload, value, heard.raw, heard.model, attempt.seconds, dollars)
+    return ("answers", values)
 
 
 async def answer_question(

@@ -6,15 +6,16 @@ Resume, cache, more rounds and recovery after a crash are this one replay; there
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from convergebench.editors.base import close
-from convergebench.engine.attempt import Past, Place
+from convergebench.engine.attempt import Past, Place, told
 from convergebench.engine.budget import Budget
 from convergebench.engine.calls import Calls
 from convergebench.engine.gate import Patience
+from convergebench.engine.ledger import Ledger
 from convergebench.engine.line import Line, StepFailed, Stopped
 from convergebench.engine.plan import Chain, interleave
 from convergebench.engine.progress import Progress
@@ -29,6 +30,7 @@ from convergebench.errors import (
     Refused,
     StudyError,
     Unavailable,
+    Unstorable,
 )
 from convergebench.ids import comparison_id
 from convergebench.redaction import redact
@@ -69,7 +71,8 @@ class Engine:
         self.budget = Budget(max_cost, spent=run.journal.dollars())
         self.progress.dollars = self.budget.spent
         retry = retry or RetryPolicy()
-        shared: Any = {"journal": run.journal, "budget": self.budget, "retry": retry, "progress": self.progress}
+        ledger = Ledger(run.journal, self.budget, self.progress)
+        shared: Any = {"journal": run.journal, "ledger": ledger, "retry": retry, "progress": self.progress}
         accounts: dict[str, Patience] = {}
 
         def patience(limits: Limits) -> Patience | None:
@@ -153,7 +156,7 @@ class Engine:
             status, detail = "refused", str(refusal)
         except Exhausted as end:
             status, detail = "ended", str(end)
-        except StepFailed as failure:
+        except (StepFailed, Unstorable) as failure:
             status, detail = "failed", str(failure)
             self.progress.failures += 1
             self.progress.note = f"{chain.editor}, {chain.case.id}: {failure}"
@@ -170,7 +173,17 @@ class Engine:
             status, detail = "open", str(reason)
             self._fatal = self._fatal or reason
             self.stop(str(reason))
-        await self.journal.commit([*walk.rows, self._chain_row(chain, status, detail, walk.rounds)])
+        await self._ended(walk, status, told(detail))
+
+    async def _ended(self, walk: _Walk, status: str, detail: str) -> None:
+        """The chain's status as a row, with what it gathered on its last way."""
+        try:
+            await self.journal.commit([*walk.rows, self._chain_row(walk.chain, status, detail, walk.rounds)])
+        except Unstorable as reason:  # what was gathered cannot be kept: this chain has failed, the others have not
+            status = "failed"
+            self.progress.failures += 1
+            self.progress.note = f"{walk.chain.editor}, {walk.chain.case.id}: {reason}"
+            await self.journal.commit([self._chain_row(walk.chain, status, str(reason), walk.rounds)])
         self.progress.chain_ended(status)
 
     def _chain_row(self, chain: Chain, status: str, detail: str, rounds: int) -> Row:
@@ -187,23 +200,25 @@ class Engine:
         """Send the study what it asked for until it has nothing more to say."""
         words = walk.chain.study.steps(walk.chain.case)
         try:
-            word = next(words)
-            while True:
+            word = _next(walk.chain, lambda: next(words))
+            while word is not None:
+                answer: State | Reply | None
                 try:
                     answer = await self._answer(word, walk)
                 except (Refused, Exhausted) as outcome:
-                    word = words.throw(outcome)  # a study may branch on it; most let it end the chain
+                    said = outcome  # a study may branch on it; most let it end the chain
+                    word = _next(walk.chain, lambda: words.throw(said))  # noqa: B023 (called at once)
                 else:
-                    word = words.send(answer)
-        except StopIteration:
-            return
+                    word = _next(walk.chain, lambda: words.send(answer))  # noqa: B023 (called at once)
         finally:
             words.close()
 
     async def _answer(self, word: Word, walk: _Walk) -> State | Reply | None:
         chain = walk.chain
         if isinstance(word, Compare):
-            walk.rows.append(_comparison(chain, word))
+            row = _comparison(chain, word)
+            self.journal.require([row])
+            walk.rows.append(row)
             if word.role in ("return", "around"):
                 walk.rounds = word.round
             return None
@@ -231,6 +246,19 @@ class _Walk:
     position: int = 0
     history: list[Past] = field(default_factory=list)
     """Earlier turns, kept only for editors in a single session."""
+
+
+def _next(chain: Chain, ask: Callable[[], Word]) -> Word | None:
+    """The study's next word, None at its end. A study may be foreign code: its slip is one line, and ends the run."""
+    try:
+        return ask()
+    except StopIteration:
+        return None
+    except ConvergeBenchError:
+        raise
+    except Exception as error:
+        slip = f"{type(error).__name__}: {error}"
+        raise StudyError(f"the study '{chain.study.name}' failed at {chain.case.id}: {slip}") from error
 
 
 def _comparison(chain: Chain, word: Compare) -> Row:

@@ -19,7 +19,7 @@ from convergebench.images.decode import decode, probe
 from convergebench.images.suite import load_suite
 from convergebench.metrics import expand
 from convergebench.registry import load
-from convergebench.roles import roles_of
+from convergebench.roles import make_roles, roles_of
 from convergebench.roles.base import Role
 from convergebench.store.journal import Row
 from convergebench.store.manifest import Manifest, command_line, session
@@ -77,6 +77,7 @@ def prepare(spec: StudySpec) -> Prepared:
     kind: type[StudyKind] = load("studies", spec.study)
     study = kind.of(spec.parameters, spec.settings.as_settings())
     find_detectors(expand_detectors(spec.examine.detectors))  # a slip in a name is told before the first call
+    make_roles(spec.roles)  # and so is a key that may not be sent
     walks = {name: kind.of(spec.parameters, settings[name]) for name in editors}
     stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
     cases = study.cases(stated, pairs)
@@ -258,10 +259,11 @@ def _editor_facts(editor: Editor, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _source_rows(run: Run, sources: Sequence[SourceImage]) -> list[Row]:
     """Store the untouched images; each must decode before anything is paid for."""
-    known = {row[0] for row in run.journal.rows("select id from images")}
+    known: dict[str, str] = dict(run.journal.rows("select id, file from images"))
     rows: list[Row] = []
     for image in sources:
-        if f"i1:{image.sha256}" in known:
+        file = known.get(f"i1:{image.sha256}")
+        if file is not None and run.images.is_sound(file):  # one that was damaged is stored again
             continue
         data = image.read()
         decode(data, what=f"source image '{image.id}'")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from convergebench.datasets.chains import Picture, RecordedChain
+from convergebench.datasets.storable import require_storable
 from convergebench.engine.progress import Progress
 from convergebench.errors import StudyError
 from convergebench.images.decode import Alpha, decode, probe
@@ -48,10 +49,11 @@ def _looked_at(chain: RecordedChain, kind: Kind, known: frozenset[str]) -> Sound
     try:
         return _checked(chain, kind, known)
     except (StudyError, OSError) as error:
-        return f"{chain.id}: {error}"
+        return f"{chain.id[:200]}: {error}"
 
 
 def _checked(chain: RecordedChain, kind: Kind, known: frozenset[str]) -> Sound:
+    require_storable(chain)
     picture = chain.source.picture
     # a source without a colour somewhere could not be compared with; what editors return is looked at on white
     sha256 = _hashed(picture, "refuse", known)

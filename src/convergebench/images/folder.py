@@ -121,18 +121,27 @@ def kinds_file(folder: Path) -> Mapping[str, Kind]:
     if not path.is_file():
         return {}
     kinds: dict[str, Kind] = {}
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        rows = csv.DictReader(stream)
-        if not {"file", "kind"} <= set(rows.fieldnames or ()):
-            raise StudyError(f"{path} needs the columns file, kind")
-        for row in rows:
-            kind = next((known for known in KINDS if known == (row["kind"] or "").strip()), None)
-            if kind is None:
-                raise StudyError(f"{path}: the kind of '{row['file']}' is '{row['kind']}', not {', '.join(KINDS)}")
-            if not (folder / row["file"]).is_file():
-                raise StudyError(f"{path} names '{row['file']}', which is not there")
-            kinds[Path(row["file"]).as_posix()] = kind
+    for row in _sheet(path):
+        name, word = row["file"] or "", (row["kind"] or "").strip()
+        kind = next((known for known in KINDS if known == word), None)
+        if kind is None:
+            raise StudyError(f"{path}: the kind of '{name}' is '{word}', not {', '.join(KINDS)}")
+        if not name or not (folder / name).is_file():
+            raise StudyError(f"{path} names '{name}', which is not there")
+        kinds[Path(name).as_posix()] = kind
     return kinds
+
+
+def _sheet(path: Path) -> list[dict[str, str | None]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            names, rows = set(reader.fieldnames or ()), list(reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise StudyError(f"{path} is not a CSV file in UTF-8: {error}") from error
+    if not {"file", "kind"} <= names:
+        raise StudyError(f"{path} needs the columns file, kind")
+    return rows
 
 
 def _read_same(path: Path, sha256: str) -> bytes:

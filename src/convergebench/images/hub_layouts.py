@@ -14,8 +14,11 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.images.arrow_bounds import require_unpacked
 from convergebench.images.candidates import Candidate, Pool, read_bytes
+from convergebench.images.cells import cell_of, require_small
 from convergebench.images.kinds import group_from_words, kind_from_words
+from convergebench.images.parquet_bounds import require_bearable
 
 _ARROW_FILE = b"ARROW1"
 
@@ -108,6 +111,7 @@ def _layout(columns: Iterable[str]) -> TableLayout | None:
 def _scan(path: Path) -> pl.LazyFrame:
     if path.suffix == ".parquet":
         return pl.scan_parquet(path)
+    require_unpacked(path)
     with path.open("rb") as stream:
         is_file = stream.read(len(_ARROW_FILE)) == _ARROW_FILE
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
@@ -123,9 +127,12 @@ def _candidates(path: Path, folder: Path, layout: TableLayout) -> list[Candidate
     image = next(column for column in layout.image if column in there)
     columns = [column for column in (layout.id, layout.group, layout.words) if column]
     part = path.relative_to(folder).as_posix()
+    if path.suffix == ".parquet":
+        require_bearable(path, (*columns, *(column for column, _ in layout.keep)))
+    small = require_small(table.select("row_", *columns).collect(), str(path))
     return [
         _candidate(row, layout, part=part, read=partial(_image, path, image, row["row_"]))
-        for row in table.select("row_", *columns).collect().iter_rows(named=True)
+        for row in small.iter_rows(named=True)
     ]
 
 
@@ -151,17 +158,19 @@ def _one_an_image(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _image(path: Path, column: str, row: int) -> bytes:
+    where = f"{path}, row {row}, {column}"
     if path.suffix == ".parquet":
-        value = pl.scan_parquet(path).select(column).slice(row, 1).collect().item()
+        require_bearable(path, (column,))
+        value = cell_of(pl.scan_parquet(path).select(column).slice(row, 1).collect().get_column(column), 0, where)
     else:
-        value = _arrow_images(path, column)[row]
-    if isinstance(value, pl.Series | list):
+        value = cell_of(_arrow_images(path, column), row, where)
+    if isinstance(value, list):
         value = next(iter(value), None)
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
     if isinstance(value, str):
         return read_bytes(path.parent / value)
-    return bytes(value) if value else b""
+    return value if isinstance(value, bytes) else b""
 
 
 @lru_cache(maxsize=1)

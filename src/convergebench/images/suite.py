@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convergebench import registry
+from convergebench.documents import fault_in
 from convergebench.errors import StudyError
 from convergebench.ids import canonical
 from convergebench.types import KINDS, Kind, SourceImage
@@ -24,6 +25,9 @@ class Suite:
             raise StudyError(f"suite '{self.name}' has no images")
         seen: set[str] = set()
         for image in self.images:
+            fault = fault_in([image.id, image.licence, image.source])
+            if fault:
+                raise StudyError(f"suite '{self.name}': image {image.id!a}: {fault}; rename its file")
             if image.id in seen:
                 raise StudyError(f"suite '{self.name}' has two images called '{image.id}'; rename one")
             seen.add(image.id)
@@ -58,11 +62,19 @@ def load_suite(name_or_path: str) -> Suite:
         from convergebench.images.manifest import read_manifest
 
         return read_manifest(path)
-    if path.is_dir():
+    if _is_folder(path):
         from convergebench.images.folder import read_folder
 
         return read_folder(path)
     hint = registry.suggest(name_or_path, registry.names("suites"))
     raise StudyError(
-        f"unknown suite '{name_or_path}'{hint} (cbench list suites; a folder of images or a manifest .toml works too)"
+        f"unknown suite '{name_or_path[:200]}'{hint} "
+        "(cbench list suites; a folder of images or a manifest .toml works too)"
     )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that is too long, or that no file system knows
+        return False

@@ -25,6 +25,7 @@ from convergebench.report.input import ReportInput
 from convergebench.report.made import realigned
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, read_manifest
+from convergebench.store.rubrics import readable
 
 
 def assemble(run: Path, align: str | None = None) -> ReportInput:
@@ -33,11 +34,11 @@ def assemble(run: Path, align: str | None = None) -> ReportInput:
     manifest = _aligned(read_manifest(run / "manifest.json"), frames, align)
     align = manifest.align
     measurements, chains, steps = with_view(frames.measurements(align)), frames.chains(), frames.steps()
-    labels, anchors = frames.labels(), frames.anchors()
+    labels, anchors, spending = frames.labels(), frames.anchors(), frames.spending()
     others = {mode: with_view(frames.measurements(mode)) for mode in frames.alignments() if mode != align}
     frames.close()
     # a rubric of the user's own is found by its path and has another name
-    facts = {one.name: one for one in (load_metric(name).facts for name in manifest.metrics)}
+    facts = {one.name: one for one in (load_metric(readable(run, name)).facts for name in manifest.metrics)}
     facts = with_step_1(facts, set(measurements["metric"].unique()))
     marks = {
         mark: frozenset(name for name, editor in manifest.editors.items() if editor.get(mark))
@@ -76,6 +77,7 @@ def assemble(run: Path, align: str | None = None) -> ReportInput:
         simulated=marks["simulated"],
         uninstructed=copies,
         replicate=decay,
+        spending=spending,
     )
 
 

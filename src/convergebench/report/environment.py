@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from convergebench.report.chains import script, viewer_link
 from convergebench.report.files import write_whole
 from convergebench.report.input import Row
+from convergebench.report.policy import policy
 from convergebench.report.wording import count, middle, number
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,7 +31,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset, unbroken=unbroken)
-    found.globals["middle"] = middle
+    found.globals.update(middle=middle, policy=policy)
     return found
 
 

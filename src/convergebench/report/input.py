@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class ReportInput:
     """Editors that do the same whatever the words say."""
     replicate: ReplicateAnalysis | None = None
     """Onsets, failures, noticing and variants, where the run is of that study."""
+    spending: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """editor (or `role:NAME`), calls, dollars, unknown_calls, unknown_dollars: every call, also of failed steps."""
 
     @property
     def unit(self) -> Unit:

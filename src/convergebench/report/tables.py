@@ -12,6 +12,7 @@ from convergebench.analysis.result import Analysis
 from convergebench.reasoning import rounds, sections
 from convergebench.report.files import make_whole
 from convergebench.report.input import ReportInput
+from convergebench.sheets import write_frame
 
 MEASUREMENT_COLUMNS = (
     "editor",
@@ -83,6 +84,6 @@ def analysis_frames(analysis: Analysis | ReplicateAnalysis) -> dict[str, pl.Data
 
 def _write(frame: pl.DataFrame, stem: Path) -> list[Path]:
     csv, parquet = stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")
-    make_whole(csv, frame.write_csv)
+    make_whole(csv, lambda part: write_frame(frame, part))
     make_whole(parquet, frame.write_parquet)
     return [csv, parquet]

@@ -20,7 +20,7 @@ from convergebench.wire.verdict import judge
 
 AS_STORED = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 """What servers read. Anything else is sent as PNG of the same pixels."""
-MOST = 8_000_000
+MOST = 2_000_000
 """Bytes of an answer. Replies are a few thousand; a server that never ends would fill the memory."""
 MOST_TOKENS = 1_000_000_000
 """No request has more."""
@@ -69,7 +69,7 @@ class ChatClient:
         try:
             body = answer.json()
         except BadReply as error:
-            raise BadReply(str(error), raw=raw) from error
+            raise BadReply(str(error), raw=raw, unsettled=True) from error
         if isinstance(body, dict) and body.get("error"):  # some gateways put an error into a reply that went well
             code = body["error"].get("code") if isinstance(body["error"], dict) else None
             raise self._failure(answer, code if isinstance(code, int) else 502)
@@ -79,9 +79,9 @@ class ChatClient:
             text, refusal = message.get("content") or "", message.get("refusal") or ""
             finish = choice.get("finish_reason") or ""
         except (AttributeError, KeyError, IndexError, TypeError) as error:
-            raise BadReply(f"{self.base_url} answered without a message", raw=raw) from error
+            raise BadReply(f"{self.base_url} answered without a message", raw=raw, unsettled=True) from error
         if not (isinstance(text, str) and isinstance(refusal, str)):
-            raise BadReply(f"{self.base_url} answered with a message that is not text", raw=raw)
+            raise BadReply(f"{self.base_url} answered with a message that is not text", raw=raw, unsettled=True)
         usage = body.get("usage") or {}
         sent, written = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
         model = self.redacted(str(body.get("model") or self.model))

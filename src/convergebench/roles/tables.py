@@ -39,7 +39,8 @@ class RoleTable(Strict):
     revision: str = ""
     """Anything else that tells this model from others of its name: a commit, a quantisation. Another one asks anew."""
     key: str = ""
-    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent."""
+    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent.
+    One that providers use, one that begins with CONVERGEBENCH_, or one that CONVERGEBENCH_KEYS lists."""
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
     """How often each question is put; the value is the mean of the replies that can be parsed."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -88,7 +89,8 @@ class RoleTable(Strict):
     def _no_secret_stands_here(self) -> RoleTable:
         if self.base_url.endswith("/completions"):
             raise ValueError("base_url should end before /chat/completions, mostly with /v1")
-        require_no_secret(self.base_url, self.key)
+        # which names are allowed depends on the user's list, not on the table: an old run stays readable without it
+        require_no_secret(self.base_url, self.key, any_name=True)
         return self
 
     @model_validator(mode="after")

@@ -38,7 +38,12 @@ SCORES = {
 }  # fmt: skip
 ATTEMPTS = {
     "editor": pl.String, "step": pl.String, "attempt": pl.Int64, "started": pl.String, "seconds": pl.Float64,
-    "dollars": pl.Float64, "outcome": pl.String, "error": pl.String, "model": pl.String,
+    "dollars": pl.Float64, "outcome": pl.String, "error": pl.String, "model": pl.String, "settled": pl.Int64,
+    "part": pl.String,
+}  # fmt: skip
+SPENDING = {
+    "editor": pl.String, "calls": pl.Int64, "dollars": pl.Float64, "unknown_calls": pl.Int64,
+    "unknown_dollars": pl.Float64,
 }  # fmt: skip
 
 LABELS = {
@@ -69,6 +74,8 @@ class RunFrames:
         # a run of an older schema can be read without being changed
         columns = {row[1] for row in self._connection.execute("pragma table_info(steps)")}
         self._used = "s.used" if "used" in columns else "null"
+        columns = {row[1] for row in self._connection.execute("pragma table_info(attempts)")}
+        self._whole, self._settled = ("part = ''", "settled, part") if "settled" in columns else ("1", "1, ''")
         tables = {row[0] for row in self._connection.execute("select name from sqlite_master")}
         self._examined = {"labels", "probes"} <= tables
         self._anchored = "anchors" in tables
@@ -151,8 +158,9 @@ class RunFrames:
                 and k.role = 'step'
               left join comparisons l on l.editor = p.editor and l."case" = p."case" and l.step = p.position
                 and l.role in ('forward', 'backward')
-              left join (select step, sum(seconds) seconds, sum(dollars) dollars, count(*) attempts, max(model) model,
-                         min(started) started from attempts group by step) t on t.step = s.id"""
+              left join (select step, sum(seconds) seconds, sum(dollars) dollars, sum({self._whole}) attempts,
+                         max(model) filter (where {self._whole}) model, min(started) started
+                         from attempts group by step) t on t.step = s.id"""
         source = f"""select h.editor, h."case", {_CASE}, 0, 0, 'source', '', i.file, i.width, i.height, 0, 0, 0, 'ok',
                 '', null, null, null, null, null, null, c.image
               from chains h join cases c on c.id = h."case" join images i on i.id = c.image"""
@@ -161,9 +169,21 @@ class RunFrames:
     def attempts(self) -> pl.DataFrame:
         """Every call that was made, in order of time."""
         return self._frame(
-            """select editor, step, attempt, started, seconds, dollars, outcome, error, model
-               from attempts order by started, step, attempt""",
+            f"""select editor, step, attempt, started, seconds, dollars, outcome, error, model, {self._settled}
+                from attempts order by started, step, attempt""",
             ATTEMPTS,
+        )
+
+    def spending(self) -> pl.DataFrame:
+        """Per editor, and per role as `role:NAME`: calls and dollars, those of failed steps and unknown outcome too."""
+        unsettled = "not settled" if self._whole != "1" else "0"
+        # an editor made of others spends through its parts, whose rows are calls of their own
+        made = "part = '' and step in (select step from attempts where part <> '')" if self._whole != "1" else "0"
+        return self._frame(
+            f"""select editor, sum(outcome <> 'reused' and not ({made})), sum(dollars), sum({unsettled}),
+                  coalesce(sum(dollars) filter (where {unsettled}), 0.0)
+                from attempts group by editor order by editor""",
+            SPENDING,
         )
 
     def labels(self) -> pl.DataFrame:

@@ -1,11 +1,19 @@
-"""Content-addressed image files: the bytes as received, whole and on the disk before any row names them."""
+"""Content-addressed image files: the bytes as received, whole and on the disk before any row names them.
+
+An image's name is the hash of its bytes, so every reading is checked against the name: bytes that are not what their
+name says go to no editor, judge, metric or export.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import re
+import stat
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +32,28 @@ EXTENSIONS = {
     "image/avif": "avif",
     "image/gif": "gif",
 }
+_FILE = re.compile(r"images/([0-9a-f]{2})/([0-9a-f]{62})\.[a-z]{3,4}")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+PART = ".part-"
+"""How the names of files begin that are not whole yet."""
+_REPORT_PART = re.compile(r"\..+\.\d+\.part")
+OLD = 3600.0
+"""Seconds after which an unfinished file of a report was left behind."""
+
+
+class DamagedImage(StudyError):
+    """An image file of a run is missing, cannot be read, or holds other bytes than its name says."""
+
+    def __init__(self, root: Path, file: str, what: str) -> None:
+        super().__init__(
+            f"{file} in {root} {what}; restore this file from a copy, or type: cbench recover {root} "
+            f"(cbench verify {root} lists all that is damaged)"
+        )
+        self.root, self.file, self.what = root, file, what
+
+    def __reduce__(self) -> tuple[type[DamagedImage], tuple[Path, str, str]]:
+        """As it comes home from a worker process."""
+        return DamagedImage, (self.root, self.file, self.what)
 
 
 def sync_folder(folder: Path) -> None:
@@ -38,7 +68,7 @@ def sync_folder(folder: Path) -> None:
 def write_synced(path: Path, data: bytes) -> None:
     """Write a file so that it is either absent or whole: temporary file, fsync, rename, fsync of the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -52,11 +82,50 @@ def write_synced(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-class ImageStore:
-    """`images/ab/cdef….png` below a run directory. Safe to call from any thread."""
+def file_of(identity: str, mime: str) -> str:
+    """Where an image lives, relative to the run directory."""
+    digest = identity.removeprefix("i1:")
+    return f"images/{digest[:2]}/{digest[2:]}.{EXTENSIONS.get(mime, 'bin')}"
 
-    def __init__(self, root: Path) -> None:
+
+def identity_of(file: str) -> str | None:
+    """The id that a file's name stands for; None where it is no name of a stored image."""
+    found = _FILE.fullmatch(file)
+    return f"i1:{found[1]}{found[2]}" if found else None
+
+
+def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
+    """The bytes as received: what the file's name says, and the image that the caller means."""
+    named = identity_of(file)
+    if named is None:
+        raise DamagedImage(root, file, "is not the name of a stored image")
+    if identity not in (None, named):
+        raise DamagedImage(root, file, f"is named as another image than {identity}")
+    try:
+        if not stat.S_ISREG((root / file).stat().st_mode):  # a pipe would keep its reader waiting
+            raise DamagedImage(root, file, "is not a plain file")
+        data = (root / file).read_bytes()
+    except FileNotFoundError as error:
+        raise DamagedImage(root, file, "is missing") from error
+    except OSError as error:
+        raise DamagedImage(root, file, f"cannot be read ({error.strerror or error})") from error
+    if image_id(data) != named:
+        raise DamagedImage(root, file, "is not the image it was")
+    return data
+
+
+class ImageStore:
+    """`images/ab/cdef….png` below a run directory. Safe to call from any thread.
+
+    `place` says where the run directory is, each time that something is written there; it raises where the directory
+    was moved away, and `require` does so before an image is read for a call that would be paid.
+    """
+
+    def __init__(
+        self, root: Path, *, place: Callable[[], Path] | None = None, require: Callable[[], None] | None = None
+    ) -> None:
         self.root = root
+        self._place, self._require = place or (lambda: root), require or (lambda: None)
         # its own threads: an editor that blocks the event loop's must not keep images from being written
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="images")
 
@@ -66,35 +135,74 @@ class ImageStore:
 
     def file_of(self, identity: str, mime: str) -> str:
         """Where an image lives, relative to the run directory."""
-        digest = identity.removeprefix("i1:")
-        return f"images/{digest[:2]}/{digest[2:]}.{EXTENSIONS.get(mime, 'bin')}"
+        return file_of(identity, mime)
 
     def put(self, data: bytes, mime: str) -> str:
-        """Store bytes, return their id. A file that is there is whole, so it is not written again."""
+        """Store bytes, return their id. A file that is there is kept only if it holds the same bytes."""
         identity = image_id(data)
-        path = self.root / self.file_of(identity, mime)
         try:
-            if not path.exists():
+            path = self._place() / file_of(identity, mime)
+            if not _holds(path, data):
+                _make_way(path)
                 write_synced(path, data)
         except OSError as error:
+            cure = "Make room" if error.errno in _NO_ROOM else "Mend that"
             raise StudyError(
                 f"cannot store an image in {self.root}: {error.strerror or error}; what was stored is safe. "
-                "Make room, then run the same command again"
+                f"{cure}, then run the same command again"
             ) from error
         return identity
 
     def read(self, file: str) -> bytes:
         """The bytes behind a relative path, as received."""
+        self._require()
+        return read_image(self.root, file)
+
+    def is_sound(self, file: str) -> bool:
+        """Whether a file holds what its name says."""
         try:
-            return (self.root / file).read_bytes()
-        except FileNotFoundError as error:
-            raise StudyError(
-                f"{file} is missing from {self.root}; restore it, or delete the run and go on with --reuse"
-            ) from error
+            read_image(self.root, file)
+        except DamagedImage:
+            return False
+        return True
 
     def sweep(self) -> int:
-        """Remove temporary files that a killed process left behind; returns how many."""
-        left = list((self.root / "images").glob("*/.part-*"))
+        """Remove temporary files that a killed process left behind anywhere in the run; returns how many."""
+        left = list(_left_behind(self.root))
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
+
+
+def _left_behind(root: Path) -> Iterator[Path]:
+    """Files only, and not through links: what a link leads to is not the run's."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = Path(folder, name)
+            # reports are written without the lock, so that a young part may be somebody's work of this moment
+            if name.startswith(PART) or (_REPORT_PART.fullmatch(name) and _is_old(path)):
+                yield path
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime > OLD
+    except OSError:
+        return False
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether this very file has these bytes; a link may lead to bytes that others change."""
+    try:
+        if path.is_symlink() or path.stat().st_size != len(data):
+            return False
+        return path.read_bytes() == data
+    except OSError:  # absent, or may not be read: it is written anew
+        return False
+
+
+def _make_way(path: Path) -> None:
+    """Put a folder aside that stands where an image belongs; a file or a link is replaced by the rename."""
+    if path.is_dir() and not path.is_symlink():
+        number = next(n for n in range(1, 10_000) if not path.with_name(f"{path.name}.aside-{n}").exists())
+        path.rename(path.with_name(f"{path.name}.aside-{number}"))

@@ -1,43 +1,164 @@
-"""One writer per run: an advisory lock that the system drops when its process ends, however it ends."""
+"""One writer per run: advisory locks that the system drops when their process ends, however it ends.
+
+Two things are locked: the run directory itself, which cannot be removed without removing the run, and `run.lock`, in
+which the holder's name stands (and which is all that network file systems can lock). After locking, both must still be
+what their paths lead to, since a lock on a file that was removed keeps nobody out.
+"""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
+import stat
 from pathlib import Path
-from typing import IO
 
-from convergebench.errors import RunLocked
+from convergebench.errors import RunLocked, StudyError
+
+BUSY = (errno.EWOULDBLOCK, errno.EAGAIN)
+"""What a lock says that somebody else holds; everything else is a fault of the file system or of the machine."""
+_TRIES = 100
+_LONGEST_NAME = 200
 
 
 class RunLock:
-    """Held from `acquire` to `release`."""
+    """Held from `acquire` to `release`. `path` is the lock file; its folder is locked with it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: IO[str] | None = None
+        self._folder: int | None = None
+        self._file: int | None = None
+        self._folder_is_locked = False
 
     def acquire(self) -> None:
         """Take the lock, or say who has it."""
-        file = self.path.open("a+", encoding="utf-8")
+        for _ in range(_TRIES):
+            try:
+                self._take()
+            except BaseException:
+                self._let_go()
+                raise
+            if self._leads_here(self.path.parent, self._folder) and self._leads_here(self.path, self._file):
+                return
+            self._let_go()  # somebody replaced one of them between opening and locking
+        raise StudyError(f"{self.path} is replaced again and again; let no other program write to {self.path.parent}")
+
+    def _take(self) -> None:
+        self._folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._folder_is_locked = True
         except OSError as error:
-            file.seek(0)
-            holder = file.read().strip() or "another process"
-            file.close()
-            raise RunLocked(
-                f"{self.path.parent} is being written by {holder}; wait for it, stop it, or use another --run"
+            if error.errno in BUSY:
+                raise self._locked() from error
+            # network file systems lock files only: then `run.lock` has to do, and `require_held` watches over it
+            self._folder_is_locked = False
+        self._file = _open_plain(self.path)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in BUSY:
+                raise self._locked() from error
+            raise StudyError(
+                f"{self.path.parent} cannot be locked: {error.strerror or error} "
+                f"({errno.errorcode.get(error.errno or 0, error.errno)}); nobody else is writing it, but its file "
+                "system has no locks. Use a --run on a local disk, or mount this one with locks"
             ) from error
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        self._file = file
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+
+    def require_held(self) -> None:
+        """Raise if going on could mix with another writer: the run was moved away, or its only lock removed."""
+        folder = self.path.parent
+        if not self._leads_here(folder, self._folder):
+            now = self.folder_now()
+            where = f"go on with the same command and --run {now}" if now else "go on with it where it is now"
+            raise StudyError(f"{folder} was moved or removed while it was being written; {where}")
+        if not self._folder_is_locked and not self._leads_here(self.path, self._file):
+            raise StudyError(
+                f"{self.path} was removed while {folder} was being written, so that another process could write it "
+                "too; what was stored is safe. Type the same command again"
+            )
+
+    def folder_now(self) -> Path | None:
+        """Where the locked directory is by now, as far as the system tells."""
+        if self._leads_here(self.path.parent, self._folder):
+            return self.path.parent
+        try:
+            if hasattr(fcntl, "F_GETPATH"):  # macOS
+                said = fcntl.fcntl(self._folder or 0, fcntl.F_GETPATH, bytes(1024))
+                found = Path(os.fsdecode(said.rstrip(b"\0")))
+            else:
+                found = Path(f"/proc/self/fd/{self._folder}").readlink()
+        except OSError:
+            return None
+        return found if self._leads_here(found, self._folder) else None
+
+    @staticmethod
+    def _leads_here(path: Path, handle: int | None) -> bool:
+        try:
+            return handle is not None and os.path.samestat(path.stat(), os.fstat(handle))
+        except OSError:
+            return False
+
+    def _locked(self) -> RunLocked:
+        return RunLocked(
+            f"{self.path.parent} is being written by {_holder(self.path)}; wait for it, stop it, or use another --run"
+        )
 
     def release(self) -> None:
         """Let others write."""
         if self._file is not None:
-            self._file.truncate(0)
-            self._file.close()
-            self._file = None
+            os.ftruncate(self._file, 0)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for handle in (self._file, self._folder):
+            if handle is not None:
+                os.close(handle)
+        self._file = self._folder = None
+
+
+def require_unlocked(root: Path) -> None:
+    """Raise if somebody writes this run; nothing is made or changed for it, so that it may be an archive."""
+    for path in (root, root / "run.lock"):
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in BUSY:
+                raise RunLocked(f"{root} is being written by {_holder(root / 'run.lock')}; wait for it") from error
+        finally:
+            os.close(handle)
+
+
+def _open_plain(path: Path) -> int:
+    """The lock file, made if need be; what a link leads to is not ours to write into."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise StudyError(f"{path} is not a plain file; remove it, then type the same command again") from error
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StudyError(f"{path} is not a plain file; remove it, then type the same command again")
+    return handle
+
+
+def _holder(path: Path) -> str:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return "another process"
+    try:
+        said = os.read(handle, _LONGEST_NAME).decode("utf-8", "replace")
+    except OSError:
+        said = ""
+    finally:
+        os.close(handle)
+    return " ".join(said.split()) or "another process"

@@ -24,6 +24,7 @@ from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.redaction import redact
 from convergebench.store.asked import asked_in_all
 from convergebench.store.images import write_synced
+from convergebench.store.step_keys import UNKNOWN
 
 FORMAT = 2
 """2: intervals by percentiles, which every run of format 1 has on record as the default, are too narrow and are left to
@@ -61,15 +62,17 @@ class Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """Read it back, or say what is wrong with it."""
+    from convergebench.store.manifest_model import damaged, load_document, require_sound  # pydantic takes its time
+
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] > FORMAT:
-            raise StudyError(f"{path} was written by a newer convergebench; upgrade with: pip install -U convergebench")
-        return Manifest(**_of_today(content))
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise StudyError(
-            f"{path} is not a manifest of this package ({error}); restore it or use another --run"
-        ) from error
+        content = load_document(path)
+    except ValueError as error:
+        raise StudyError(damaged(path, str(error))) from error
+    number = content.get("format") if isinstance(content, dict) else None
+    if isinstance(number, int) and number > FORMAT:
+        raise StudyError(f"{path} was written by a newer convergebench; upgrade with: pip install -U convergebench")
+    require_sound(content, path)
+    return Manifest(**_of_today(content))
 
 
 def _of_today(content: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +92,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 def grow(old: Manifest, new: Manifest) -> Manifest:
     """The run after going on, or `ChangedMeaning` with every difference on its own line."""
     differences = []
-    if old.study != new.study:
+    if old.study not in (new.study, UNKNOWN):
         differences.append(f"study: {old.study} → {new.study}")
     if old.fixed and new.fixed:  # a run that so far only holds recordings has fixed nothing
         differences += _changed("setting", old.fixed, new.fixed, also_missing=True)
@@ -97,6 +100,7 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
     # who an editor is, is its fingerprint: where its server stands and how hard it is driven may change
     same = {name for name in old.editors.keys() & new.editors.keys() if _meaning(old, name) == _meaning(new, name)}
+    same |= {name for name, facts in old.editors.items() if facts.get("fingerprint") == UNKNOWN}
     editors = ({name: facts for name, facts in one.editors.items() if name not in same} for one in (old, new))
     differences += _changed("editor", *editors)
     differences += _changed("metric", old.metrics, new.metrics)
@@ -108,7 +112,7 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         )
     return Manifest(
         name=old.name,
-        study=old.study,
+        study=new.study if old.study == UNKNOWN else old.study,
         created=old.created,
         spec=asked_in_all(old.spec, new.spec),
         fixed=new.fixed or old.fixed,

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
+from convergebench.sheets import csv_line, unguarded
 from convergebench.store.images import write_synced
 from convergebench.store.labels import Label, Region
-from convergebench.store.sheets import guarded, unguarded
 
 COLUMNS = ("editor", "case", "mode", "present", "step", "last", "x", "y", "width", "height", "by", "note")
 BOX = ("x", "y", "width", "height")
@@ -67,14 +67,15 @@ def write_template(path: Path, asked: Iterable[tuple[str, str, str]]) -> int:
         raise StudyError(f"{path} cannot be written: there is no folder {path.parent}; make it or name another file")
     rows = list(asked)
     lines = [list(COLUMNS), *([*row, *[""] * (len(COLUMNS) - 3)] for row in rows)]
-    text = "".join(",".join(_quoted(cell) for cell in line) + "\n" for line in lines)
+    text = "".join(csv_line(line) for line in lines)
     write_synced(path, text.encode())
     return len(rows)
 
 
 def _cells(path: Path) -> list[dict[str, str]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        # read as text, a lone carriage return in a name would become a line feed
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
@@ -97,11 +98,6 @@ def _cells(path: Path) -> list[dict[str, str]]:
         cells = line or [""] * len(heading)
         found.append({name: unguarded(cell.strip()) for name, cell in zip(heading, cells, strict=True)})
     return found
-
-
-def _quoted(text: str) -> str:
-    cell = str(guarded(text))
-    return '"' + cell.replace('"', '""') + '"' if any(mark in cell for mark in ',"\n\r') else cell
 
 
 class _Row:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from convergebench.errors import StudyError
+from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import Journal
 from convergebench.store.lock import RunLock
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
+from convergebench.store.outside import require_inside
+from convergebench.store.step_keys import UNKNOWN, fingerprint_fits
+
+OPENED: dict[Path, None] = {}
+"""The runs that this process has opened, in order: where something fails that nobody foresaw, they are looked at."""
 
 
 class Run:
@@ -17,10 +22,11 @@ class Run:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        OPENED[root] = None
         self._lock = RunLock(root / "run.lock")
         self._lock.acquire()
         try:
-            self.images = ImageStore(root)
+            self.images = ImageStore(root, place=self._place, require=self._lock.require_held)
             self.images.sweep()
             self.journal = Journal(root / "run.sqlite")
         except BaseException:
@@ -36,6 +42,7 @@ class Run:
         if strangers:
             raise StudyError(f"--run {root} holds other files and is not a run; name a new folder")
         root.mkdir(parents=True, exist_ok=True)
+        require_inside(root)
         return cls(root)
 
     @classmethod
@@ -44,6 +51,13 @@ class Run:
         require_run(root)
         return cls(root)
 
+    def _place(self) -> Path:
+        """Where the directory is: what was paid for is stored with the run, also when somebody has just moved it."""
+        now = self._lock.folder_now()
+        if now is None:
+            self._lock.require_held()
+        return now or self.root
+
     @property
     def manifest(self) -> Manifest:
         """As it stands on the disk."""
@@ -51,10 +65,28 @@ class Run:
 
     def grown(self, manifest: Manifest) -> Manifest:
         """What the manifest will be: this one for a new run, or the one that is there, grown by it. Writes nothing."""
-        return grow(self.manifest, manifest) if (self.root / "manifest.json").exists() else manifest
+        if not (self.root / "manifest.json").exists():
+            return manifest
+        before = self.manifest
+        self._require_same_editors(before, manifest)
+        return grow(before, manifest)
+
+    def _require_same_editors(self, before: Manifest, manifest: Manifest) -> None:
+        """Editors of a recovered run whose fingerprints were lost must be those that made its steps."""
+        for name, facts in before.editors.items():
+            if facts["fingerprint"] == UNKNOWN and name in manifest.editors:
+                query = "select id, parent, instruction, settings, replicate, draw from steps where editor = ?"
+                for row in self.journal.rows(query, (name,)):
+                    step = dict(zip(("id", "parent", "instruction", "settings", "replicate", "draw"), row, strict=True))
+                    if not fingerprint_fits(step, manifest.editors[name]["fingerprint"]):
+                        raise ChangedMeaning(
+                            f"run '{before.name}' was recovered without its manifest, and '{name}' as given now is not "
+                            "the editor that made its steps; give it the options that it had, or use another --run"
+                        )
 
     def write(self, manifest: Manifest) -> None:
         """Put the manifest in place."""
+        self._lock.require_held()
         write_manifest(self.root / "manifest.json", manifest)
 
     def extend(self, manifest: Manifest) -> None:
@@ -87,7 +119,14 @@ def is_complete(root: Path) -> bool:
 
 def require_run(root: Path) -> Path:
     """The same path, or what is wrong with it."""
+    OPENED[root] = None
     if not is_complete(root):
+        if (root / "run.sqlite").exists() or (root / "manifest.json").exists():
+            missing = "manifest.json" if (root / "run.sqlite").exists() else "run.sqlite"
+            raise StudyError(
+                f"{root} has no {missing}, so it is not a run yet or no longer one; type the command that made it "
+                f"again, or: cbench recover {root}"
+            )
         others = (
             sorted(path.parent.name for path in root.parent.glob("*/manifest.json") if is_complete(path.parent))
             if root.parent.is_dir()
@@ -95,4 +134,5 @@ def require_run(root: Path) -> Path:
         )
         known = f"; runs there: {', '.join(others[:8])}" if others else ""
         raise StudyError(f"{root} is not a run{known} (make one with: cbench run studies/roundtrip.toml --run {root})")
+    require_inside(root)
     return root

@@ -171,7 +171,28 @@ create table anchors (
 """
 """What metrics say of pictures that have nothing to do with the source: where chance is."""
 
-MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004)
+M005 = """
+alter table attempts add column settled integer not null default 1;  -- 0: nobody knows whether it is charged
+alter table attempts add column part text not null default '';       -- which part of a made editor was called
+insert into attempts
+  select a.id, 1 + coalesce((select max(t.attempt) from attempts t where t.step = a.id), 0), 'role:' || a.role, '',
+         a.seconds, a.dollars, 'ok', '', a.model, null, 1, ''
+  from answers a where a.dollars > 0;
+create table parts (
+  id text primary key,            -- p1:hash of what the part was asked
+  step text not null,             -- the step for which it was asked
+  fingerprint text not null,
+  image text not null references images(id),
+  model text not null,
+  reasoning text,
+  raw text,
+  used text not null              -- JSON
+) without rowid;
+"""
+"""Every call has a row before it is made (outcome `unknown`, at its price), so that none is lost with its process;
+answers of an editor's parts are kept. What questions cost stands in `attempts`, as for edits."""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004, M005)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from convergebench.documents import Strict
+from convergebench.documents import LARGEST, Strict
 from convergebench.edits.orientation import UPRIGHT, Orientation
 from convergebench.edits.variants import Variant, load_variants, shipped_variants
 from convergebench.errors import StudyError
@@ -118,7 +118,7 @@ class Replicate:
         """The study's settings under the variant's; with one seed for a whole run every run has another one."""
         settings = self._variant(case).over(self.settings)
         if settings.seed_policy == "fixed":
-            settings = replace(settings, seed=(settings.seed or 0) + case.replicate)
+            settings = replace(settings, seed=((settings.seed or 0) + case.replicate) % LARGEST)
         return settings
 
     def calls(self, case: Case) -> int:

@@ -14,6 +14,7 @@ from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
 from convergebench.registry import load
 from convergebench.roles.tables import RoleTable
+from convergebench.studies.values import Line, Name, Position, Seed, require_plain
 from convergebench.types import Kind, Settings
 
 
@@ -40,7 +41,7 @@ class EditorTable(BaseModel):
     """An editor with options under a name of its own: `{name = "sim-harsh-jpeg", use = "sim-jpeg", quality = 20}`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    name: str
+    name: Name
     use: str
     settings: dict[str, Any] = Field(default_factory=dict)
     """Settings for this editor alone, over those of the study."""
@@ -52,21 +53,21 @@ class EditorTable(BaseModel):
 
     @field_validator("name")
     @classmethod
-    def _name_can_be_read(cls, value: str) -> str:
-        if not value.isprintable() or value != value.strip() or not value:
-            raise ValueError("should be printable, and not empty or with spaces around it")
+    def _name_is_free(cls, value: str) -> str:
+        if value == "all":
+            raise ValueError("stands for every editor together in tables; choose another name")
         return value
 
 
 class SettingsTable(Strict):
     """What every call carries beside the words."""
 
-    seed: int | None = None
+    seed: Seed | None = None
     """Unset: editors that take a seed get one drawn from each step's key. Set: an editor that takes none is refused."""
     seed_policy: Literal["per-step", "fixed"] = "per-step"
     """`per-step`: drawn anew for every step from `seed`; `fixed`: the same for all."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    resolution: str | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    resolution: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
     """`1K`, `2K`, `4K`; a list takes turns, step by step."""
     aspect: Annotated[str, StringConstraints(pattern=r"^\d+:\d+$")] | None = None
     """Width to height, such as `16:9`; unset: as the image has it."""
@@ -105,10 +106,10 @@ class ExamineTable(Strict):
 class AuditTable(Strict):
     """How scores become verdicts in `cbench audit`; each key has a flag there or is printed with the result."""
 
-    gaps: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    gaps: tuple[Position, ...] = ()
     """The steps (or rounds) whose score is held against the baseline's; empty = those of 5, 10 and 20 that chains
     reach, else two that they do reach."""
-    baseline: Annotated[int, Field(ge=0)] = 1
+    baseline: Annotated[int, Field(ge=0, le=1_000_000)] = 1
     """The step that all others are held against: 1, because the first step may crop."""
     by: Literal["round", "step"] = "round"
     """What is counted: whole rounds (the picture shows the source again), or every single edit."""
@@ -118,10 +119,10 @@ class AuditTable(Strict):
     """A filter keeps what scores at least as well as this percentile of untouched images."""
     damage: str = ""
     """Full-reference metric that says how damaged a picture is; empty: LPIPS or SSIM against the baseline's picture."""
-    enough: Annotated[int, Field(ge=1)] = 12
+    enough: Annotated[int, Field(ge=1, le=1_000_000)] = 12
     """Images without a failure that it takes to call a metric sound."""
     draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
-    seed: int = 0
+    seed: Seed = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
 
     @model_validator(mode="after")
@@ -150,18 +151,18 @@ class AnalysisTable(Strict):
     """Least share of the cases and rounds that an editor must deliver to get a rank."""
     headline: str = "ssim"
     level: str = "noticeable"
-    levels: dict[str, dict[str, float]] = Field(default_factory=dict)
+    levels: dict[str, dict[Name, float]] = Field(default_factory=dict)
     sustained: bool = False
     distance: str = "rmse"
     floor: Annotated[float, Field(ge=0, le=1)] = 0.5 / 255
     max_period: Annotated[int, Field(ge=1, le=6)] = 6
     settling_rounds: Annotated[int, Field(ge=4, le=1000)] = 10
-    points: tuple[int, ...] = (1, 2, 3, 5, 10, 15, 20)
+    points: tuple[Position, ...] = (1, 2, 3, 5, 10, 15, 20)
     chain_draws: Annotated[int, Field(ge=50, le=100_000)] = 500
     permutations: Annotated[int, Field(ge=99, le=1_000_000)] = 9999
     exact_sources: Annotated[int, Field(ge=0, le=20)] = 14
     draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
-    seed: int = 0
+    seed: Seed = 0
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     interval: Literal["corrected-t", "percentile", "bca"] = "corrected-t"
     onset: str = ""
@@ -169,12 +170,18 @@ class AnalysisTable(Strict):
     audit: AuditTable = AuditTable()
     """`[analysis.audit]`: how `cbench audit` judges metrics."""
 
+    @field_validator("semantic")
+    @classmethod
+    def _none_is_empty(cls, value: str | None) -> str:
+        """TOML has no word for nothing; a manifest says it as the file does."""
+        return value or ""
+
 
 class StudySpec(Strict):
     """A whole study file. The study's own table, named after it, is added by `file_model`."""
 
     study: str = "roundtrip"
-    title: str = ""
+    title: Line = ""
     images: ImagesTable = ImagesTable()
     edits: EditsTable = EditsTable()
     editors: tuple[EditorTable, ...] = ()
@@ -231,6 +238,7 @@ def read_spec(path: Path) -> StudySpec:
 
 def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec:
     """Check a study that has already been read."""
+    require_plain(content, where=where)
     study = content.get("study", "roundtrip")
     if not isinstance(study, str):
         raise StudyError(f"{where}: study: should be a name (cbench list studies)")

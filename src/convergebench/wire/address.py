@@ -6,16 +6,20 @@ import re
 from urllib.parse import urlsplit
 
 from convergebench.redaction import SECRET
+from convergebench.wire.key_names import how_to_allow, is_allowed
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPELT_OUT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 """`MY_LOGIN`: words in capitals, which no key is."""
 
 
-def require_no_secret(base_url: str, key: str, *, example: str = "http://127.0.0.1:8000/v1") -> None:
-    """`ValueError` if the address is none or holds a secret, or if `key` is not the name of a variable.
+def require_no_secret(
+    base_url: str, key: str, *, example: str = "http://127.0.0.1:8000/v1", any_name: bool = False
+) -> None:
+    """`ValueError` if the address is none or holds a secret, or if `key` is not a variable that may hold a key.
 
-    What was given is never repeated: it might be the secret.
+    What was given is never repeated where it might be the secret. With `any_name` a variable that may not hold a key
+    is let through, for a table that is only read; whoever uses it asks `key_names`.
     """
     try:
         parts = urlsplit(base_url)
@@ -27,8 +31,12 @@ def require_no_secret(base_url: str, key: str, *, example: str = "http://127.0.0
         raise ValueError(f"base_url should be an address such as {example}") from None
     if base_url and (parts.username or parts.password or parts.query or parts.fragment):
         raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
+    if not key or is_allowed(key):
+        return
     named = _VARIABLE.fullmatch(key) and (SECRET.search(key) or _SPELT_OUT.fullmatch(key))
-    if key and not named:
+    if not named:
         raise ValueError(
             "key should name an environment variable, with KEY or TOKEN in its name, such as OPENAI_API_KEY"
         )
+    if not any_name:
+        raise ValueError(how_to_allow(key))

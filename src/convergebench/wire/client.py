@@ -19,11 +19,18 @@ import httpx
 from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
 from convergebench.keys import find_key, require_key
 from convergebench.redaction import redact
+from convergebench.wire.unpack import ACCEPTED, whole
 
 MOST = 64_000_000
 """Bytes of an answer that is read. A server that never ends would fill the memory."""
 LONGEST = 300
 """Characters of a server's message that are passed on."""
+MARGIN = 4_000
+"""Characters that are looked through for keys so that so many can be passed on: spellings of a key are long."""
+SPOKEN = 200_000
+"""Bytes of an answer that are read as words."""
+NEVER_SENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
+"""Failures before anything was sent, by the names that both HTTP libraries have for them: nothing can be charged."""
 
 _WHOLE = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -45,7 +52,10 @@ class Key:
         """The header with the key, or what to type."""
         if not self.variables:
             return {}
-        value = find_key(self.variables) if self.optional else require_key(self.variables, who)
+        if self.optional:
+            value = find_key(self.variables, login=self.basic)
+        else:
+            value = require_key(self.variables, who, login=self.basic)
         if not value:
             return {}
         if self.basic:
@@ -67,15 +77,16 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """As words; what is no text becomes question marks, and halves of characters too, which no file can hold."""
-        return self.data.decode("utf-8", "replace").encode("utf-8", "replace").decode("utf-8")
+        """Its beginning as words; what is no text becomes question marks."""
+        return self.data[:SPOKEN].decode("utf-8", "replace")
 
     def json(self) -> Any:
         """As JSON, or `BadReply`."""
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError) as error:
-            raise BadReply(f"{origin(self.address)} answered with something that is not JSON") from error
+            message = f"{origin(self.address)} answered with something that is not JSON"
+            raise BadReply(message, unsettled=self.status < 300) from error
 
 
 class Wire:
@@ -99,25 +110,25 @@ class Wire:
         """One request: a path below the base address, or a whole address. `body`: json, data, files, params (httpx).
 
         The key goes along only if `keyed`; leave it behind when an address came out of a reply and is another host's.
+        An error is unsettled if the request was sent and no whole answer came back.
         """
         # a path may hold an address in its question
         address = path if _WHOLE.match(path) else f"{self.base_url}/{path.lstrip('/')}"
-        sent = {**(self.key.headers(self.base_url) if keyed else {}), **(headers or {})}
-        client = self._http()
+        sent = {**(self.key.headers(self.base_url) if keyed else {}), "Accept-Encoding": ACCEPTED, **(headers or {})}
+        client, where, status = self._http(), origin(address), 0
         try:
             async with client.stream(method, address, headers=sent, **body) as reply:
-                data = bytearray()
-                async for piece in reply.aiter_bytes():
-                    data += piece
-                    if len(data) > most:
-                        raise BadReply(f"{origin(address)} answers {reply.status_code} and does not come to an end")
-                return Answer(reply.status_code, dict(reply.headers), bytes(data), address)
+                encoding, status = reply.headers.get("content-encoding", ""), reply.status_code
+                data = await whole(reply.aiter_raw(), encoding, where=where, status=status, most=most)
+                return Answer(status, dict(reply.headers), data, address)
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+            raise StudyError(f"{where} is no address; give one such as http://127.0.0.1:8000/v1") from error
         except httpx.TimeoutException as error:
-            raise Transient(f"{origin(address)} does not answer ({type(error).__name__})") from error
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise StudyError(f"{origin(address)} is no address; give one such as http://127.0.0.1:8000/v1") from error
-        except httpx.RequestError as error:
-            raise Transient(f"{origin(address)} cannot be reached: {clean(str(error))}") from error
+            unsettled = was_sent(error) and status < 300
+            raise Transient(f"{where} does not answer ({type(error).__name__})", unsettled=unsettled) from error
+        except (httpx.RequestError, OSError) as error:  # some failures of TLS come as they are
+            unsettled = was_sent(error) and status < 300
+            raise Transient(f"{where} cannot be reached: {clean(str(error))}", unsettled=unsettled) from error
 
     async def download(self, address: str, *, most: int = MOST) -> Answer:
         """A file whose address came out of a reply: without the key, unless it lies at the same host."""
@@ -167,10 +178,17 @@ def origin(address: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return "the server"
-    return f"{parts.scheme}://{host}{port}{parts.path}" if host else "the server"
+    shown = f"{parts.scheme}://{host}{port}{parts.path}" if host else "the server"
+    return shown[:LONGEST].encode("utf-8", "replace").decode("utf-8")  # it may have come out of a reply
+
+
+def was_sent(error: Exception) -> bool:
+    """Whether a request may have reached the server before this happened; if in doubt it has."""
+    return not any(kind.__name__ in NEVER_SENT for kind in type(error).__mro__)
 
 
 def clean(text: str) -> str:
-    """One short line without any key."""
-    line = " ".join(redact(text.encode("utf-8", "replace").decode("utf-8")).split())
+    """One short line without any key. Cut before it is looked through: bodies of errors can have any length."""
+    beginning = text[:SPOKEN].encode("utf-8", "replace").decode("utf-8")
+    line = " ".join(redact(" ".join(beginning.split())[:MARGIN]).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

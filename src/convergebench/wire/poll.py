@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def until_done(look: Callable[[], Awaitable[T | None]], *, seconds: float, who: str, dollars: float = 0.0) -> T:
-    """What `look` gives once it is not None; `Transient` after so many seconds."""
+    """What `look` gives once it is not None; `Transient` after so many seconds. `dollars` are already spent."""
     end, pause = time.monotonic() + seconds, FIRST
     while True:
         found = await look()
@@ -24,6 +24,6 @@ async def until_done(look: Callable[[], Awaitable[T | None]], *, seconds: float,
             return found
         if time.monotonic() >= end:
             # the task may still be carried out and paid for
-            raise Transient(f"{who} is not ready after {seconds:g} s", dollars=dollars)
+            raise Transient(f"{who} is not ready after {seconds:g} s", dollars=dollars, unsettled=not dollars)
         await asyncio.sleep(pause)
         pause = min(LONGEST, pause * 1.5)

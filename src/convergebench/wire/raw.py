@@ -11,6 +11,8 @@ from typing import Any
 
 LONG = 2_000
 """Characters above which a string that could be base64 is taken for a file."""
+MOST_OF_A_TEXT, MOST_OF_A_REPLY = 200_000, 2_000_000
+"""Characters that are kept of one text and of a whole reply; what is longer was not written to be read."""
 _INSIDE = re.compile(r"data:[\w.+-]*/?[\w.+-]*(;[\w.+-]+=[^;,]*)*;base64,")
 """How an address begins that holds its file."""
 
@@ -18,9 +20,10 @@ _INSIDE = re.compile(r"data:[\w.+-]*/?[\w.+-]*(;[\w.+-]+=[^;,]*)*;base64,")
 def without_images(reply: Any) -> str:
     """The reply as JSON text; base64 and `data:` strings that hold files are replaced by a note of what they held."""
     try:
-        return sound(json.dumps(_stripped(reply), ensure_ascii=False, separators=(",", ":"), default=str))
+        text = sound(json.dumps(_stripped(reply), ensure_ascii=False, separators=(",", ":"), default=str))
     except RecursionError:  # a reader can be made to go deeper than a writer
         return '"(nested too deeply to be kept)"'
+    return text if len(text) <= MOST_OF_A_REPLY else f'"({len(text)} characters, too many to be kept)"'
 
 
 def sound(text: str) -> str:
@@ -37,8 +40,14 @@ def _stripped(value: Any) -> Any:
         return note(value)
     if isinstance(value, str) and (len(value) > LONG or _INSIDE.match(value)):
         data = _decoded(value)
-        return value if data is None else note(data)
+        return beginning(value) if data is None else note(data)
     return value
+
+
+def beginning(text: str) -> str:
+    """A text that is no longer than is kept, and holds no halves of characters."""
+    rest = len(text) - MOST_OF_A_TEXT
+    return sound(text if rest <= 0 else f"{text[:MOST_OF_A_TEXT]}… ({rest} more characters)")
 
 
 def note(data: bytes) -> str:

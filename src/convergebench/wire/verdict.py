@@ -50,7 +50,11 @@ class Verdict(NamedTuple):
     raw: str
 
     def as_editor_error(self, dollars: float = 0.0) -> EditorError:
-        """As an editor raises it."""
+        """As an editor raises it.
+
+        Settled: a provider that says no charges nothing. That goes for 5xx too, 504 among them: the providers' price
+        lists speak of images that were made, and none says that it charges for a failure of its own.
+        """
         if self.kind == "busy":
             return Transient(self.message, retry_after=self.retry_after, dollars=dollars, raw=self.raw)
         if self.kind == "refused":
@@ -66,6 +70,7 @@ def judge(
     """The meaning of a status and a body. `unwilling`, `spent`: further codes of this provider, in small letters."""
     number = answer.status if status is None else status
     message, code = told(answer.text)
+    code = clean(code)
     where = origin(answer.address)
     said = f"{where} answers {number}" + (f": {clean(message)}" if message else "")
     small = code.lower()

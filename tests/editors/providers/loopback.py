@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -62,6 +64,10 @@ class Told:
     """End the connection in the middle of the body."""
     hold: bool = False
     """Say nothing until the server is closed."""
+    reset: bool = False
+    """Break the connection off without a word."""
+    endless: bool = False
+    """Send the body over and over, for as long as somebody reads."""
 
     @property
     def data(self) -> bytes:
@@ -104,16 +110,24 @@ def serving(answer: Answerer) -> Iterator[Loopback]:
                 loopback.closing.wait(30)
                 self.close_connection = True
                 return
+            if told.reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                self.connection.close()
+                return
             with suppress(BrokenPipeError, ConnectionResetError):  # a client that has given up
                 self.send_response(told.status)
                 plain = isinstance(told.body, bytes)
                 kind = {"Content-Type": "application/octet-stream" if plain else "application/json"}
-                for name, value in {**kind, **told.headers, "Content-Length": str(len(told.data))}.items():
+                length = 10**15 if told.endless else len(told.data)
+                for name, value in {**kind, **told.headers, "Content-Length": str(length)}.items():
                     self.send_header(name, value)
                 self.end_headers()
+                while told.endless:
+                    self.wfile.write(told.data)
                 self.wfile.write(told.data[: len(told.data) // 2] if told.cut else told.data)
                 self.wfile.flush()
-            self.close_connection = self.close_connection or told.cut
+            self.close_connection = self.close_connection or told.cut or told.endless
 
         do_GET = do_POST = do_PUT = do_DELETE = _handle
 

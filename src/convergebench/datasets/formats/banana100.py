@@ -5,7 +5,6 @@ The published set's own layout was not at hand when this was written; this is ou
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from convergebench.datasets.fields import Table
 from convergebench.datasets.formats.folders import FILE_NAME, FolderFormat
 from convergebench.datasets.names import UniqueNames, safe
 from convergebench.errors import StudyError
-from convergebench.store.sheets import guarded
+from convergebench.sheets import Sheet
 
 OWN = ("README.md", "croissant.json", "checksums.sha256", "metadata.jsonl", "metadata.csv", "tables", "patches")
 """What else lies at the top of the set: no image's folder may be called so."""
@@ -32,7 +31,7 @@ class Banana100(FolderFormat):
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
         self._tops = UniqueNames(OWN)
         self._runs = UniqueNames()
-        self._sheets: dict[str, csv.DictWriter[str]] = {}
+        self._sheets: dict[str, Sheet] = {}
 
     def folder(self, table: Table, split: str) -> str:
         """At the top; patches beside it."""
@@ -56,14 +55,12 @@ class Banana100(FolderFormat):
         if table.name not in self._sheets:
             path = (self.root / self.metadata(table, split)).with_suffix(".csv")
             file = self.held.enter_context(path.open("w", encoding="utf-8", newline=""))
-            sheet = csv.DictWriter(file, [FILE_NAME.name, *table.columns], lineterminator="\n")
-            sheet.writeheader()
-            self._sheets[table.name] = sheet
+            self._sheets[table.name] = Sheet(file, [FILE_NAME.name, *table.columns])
         flat = {
-            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else guarded(value)
+            name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
             for name, value in row.items()
         }
-        self._sheets[table.name].writerow(flat)
+        self._sheets[table.name].row(flat)
 
     def data_files(self, table: Table, split: str) -> list[str]:
         """The pictures and the one table that `datasets` may see: it refuses two."""

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from convergebench.datasets.fields import Table
+from convergebench.datasets.unfinished import Finished
 
 FOLDERS = {"steps": "data", "patches": "patches"}
 """Where the records of each table go, below the data set."""
+
+
+class Content(NamedTuple):
+    """A picture that is read only if it has to be written."""
+
+    size: int
+    sha256: str
+    read: Callable[[], bytes]
 
 
 @dataclass
@@ -43,9 +52,11 @@ class Format(ABC):
         """Files that are open."""
         self.written: dict[tuple[str, str], Written] = {}
         """(table, split) → what is there."""
+        self.finished = Finished(root)
+        """Shards that an interrupted export left whole."""
 
     @abstractmethod
-    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
         """One more record; `suffix` says what the picture is, such as `png`."""
 
     def close(self) -> None:
@@ -90,9 +101,9 @@ class Format(ABC):
         """What a split of a table came to so far."""
         return self.written.setdefault((table, split), Written())
 
-    def count(self, table: Table, split: str, picture: bytes, suffix: str) -> None:
+    def count(self, table: Table, split: str, picture: Content, suffix: str) -> None:
         """Note one more record."""
         written = self.of(table.name, split)
         written.records += 1
-        written.bytes += len(picture)
+        written.bytes += picture.size
         written.suffixes.add(suffix)

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
+from convergebench.datasets.atomic import WRITING
+from convergebench.datasets.checksums import file_sha256
 from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set, json_columns, record_set
 from convergebench.datasets.fields import Field, Table
-from convergebench.datasets.formats.base import Format
+from convergebench.datasets.formats.base import Content, Format
 
 FILE_NAME = Field("file_name", "text", "the picture, relative to this table")
 
@@ -40,13 +42,16 @@ class FolderFormat(Format):
         """The table's file, relative to the data set."""
         return "/".join(filter(None, [self.folder(table, split), "metadata.jsonl"]))
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
         """Write the picture, then its line."""
         split = str(record["split"])
         name = f"{self.place(table, record)}.{suffix}"
         path = self.root / self.folder(table, split) / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(picture)
+        if not (path.is_file() and file_sha256(path) == picture.sha256):  # left by an export that was interrupted
+            part = path.with_name(f".{path.name}{WRITING}")
+            part.write_bytes(picture.read())
+            part.replace(path)
         self._write(table, split, {"file_name": name, **record})
         self.count(table, split, picture, suffix)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from convergebench.datasets.features import polars_schema
 from convergebench.datasets.fields import Table
 from convergebench.datasets.formats.parquet import Parquet
-from convergebench.store.sheets import FORMULA
+from convergebench.sheets import FORMULA
 
 GIT_ATTRIBUTES = "*.parquet filter=lfs diff=lfs merge=lfs -text\n"
 """Large files go through the Hub's large-file storage."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from convergebench.datasets.croissant import file_object, parquet_columns, record_set
 from convergebench.datasets.features import arrow_schema
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, Format
+from convergebench.datasets.formats.base import FOLDERS, Content, Format
+from convergebench.datasets.unfinished import Finished
 
 GROUP_ROWS = 100
 GROUP_BYTES = 16 << 20
@@ -22,30 +23,43 @@ GROUP_BYTES = 16 << 20
 class _Shards:
     """The shards of one split: a group of rows in memory, the rest on the disk."""
 
-    def __init__(self, folder: Path, split: str, schema: pa.Schema, shard_bytes: int) -> None:
+    def __init__(self, folder: Path, split: str, schema: pa.Schema, shard_bytes: int, finished: Finished) -> None:
         self._folder, self._split, self._schema, self._limit = folder, split, schema, shard_bytes
+        self._finished = finished
         self._rows: list[dict[str, Any]] = []
         self._held = self._filled = 0
         self._writer: pq.ParquetWriter | None = None
         self._parts: list[Path] = []
+        self._there = self._begun = False
 
-    def add(self, row: dict[str, Any], size: int) -> None:
+    def add(self, row: Callable[[], dict[str, Any]], size: int) -> None:
         full = self._filled + self._held
         if full and full + size > self._limit:
             self.finish()
-        self._rows.append(row)
+        if not self._begun:
+            self._begin()
         self._held += size
+        if self._there:
+            return
+        self._rows.append(row())
         if len(self._rows) >= GROUP_ROWS or self._held >= GROUP_BYTES:
             self._flush()
+
+    def _begin(self) -> None:
+        """The next shard; one that an interrupted export has finished, perhaps under its final name, stays."""
+        part = self._folder / f"{self._split}-{len(self._parts):05}.part"
+        for named in self._folder.glob(f"{part.stem}-of-*.parquet"):
+            named.rename(part)
+        self._parts.append(part)
+        self._there, self._begun = self._finished.has(part), True
 
     def _flush(self) -> None:
         if not self._rows:
             return
         if self._writer is None:
-            part = self._folder / f"{self._split}-{len(self._parts):05}.part"
-            self._parts.append(part)
             # neither a dictionary of pictures nor their smallest and largest bytes are of use to anybody
             told = [name for name in self._schema.names if name != "image"]
+            part = self._parts[-1]
             self._writer = pq.ParquetWriter(part, self._schema, use_dictionary=told, write_statistics=told)
         self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
         self._filled += self._held
@@ -54,6 +68,9 @@ class _Shards:
     def finish(self) -> None:
         self._flush()
         self.let_go()
+        if self._begun and not self._there:
+            self._finished.add(self._parts[-1])
+        self._held, self._begun = 0, False
 
     def let_go(self) -> None:
         if self._writer is not None:
@@ -76,17 +93,21 @@ class Parquet(Format):
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
         self._shards: dict[tuple[str, str], _Shards] = {}
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
         """One row."""
         split = str(record["split"])
         if (table.name, split) not in self._shards:
             folder = self.root / FOLDERS[table.name]
             folder.mkdir(parents=True, exist_ok=True)
-            shards = _Shards(folder, split, arrow_schema(table), self.shard_bytes)
+            shards = _Shards(folder, split, arrow_schema(table), self.shard_bytes, self.finished)
             self.held.callback(shards.let_go)
             self._shards[(table.name, split)] = shards
-        image = {"bytes": picture, "path": f"{record['id']}.{suffix}".replace("/", "--")}
-        self._shards[(table.name, split)].add({"image": image, **record}, len(picture))
+        path = f"{record['id']}.{suffix}".replace("/", "--")
+
+        def row() -> dict[str, Any]:
+            return {"image": {"bytes": picture.read(), "path": path}, **record}
+
+        self._shards[(table.name, split)].add(row, picture.size)
         self.count(table, split, picture, suffix)
 
     def close(self) -> None:

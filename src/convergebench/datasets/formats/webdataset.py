@@ -6,14 +6,24 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set
 from convergebench.datasets.features import yaml_features
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, Format
+from convergebench.datasets.formats.base import FOLDERS, Content, Format
 from convergebench.datasets.names import UniqueNames, safe
+
+
+@dataclass
+class _Shard:
+    """The shard that is being filled; without an archive it is there already."""
+
+    path: Path
+    archive: tarfile.TarFile | None
+    filled: int = 0
 
 
 class WebDataset(Format):
@@ -23,36 +33,51 @@ class WebDataset(Format):
 
     def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
-        self._open: dict[tuple[str, str], tuple[tarfile.TarFile, int]] = {}
+        self._open: dict[tuple[str, str], _Shard] = {}
         self._keys = UniqueNames()
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: bytes, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
         """Both files, in one shard."""
         split = str(record["split"])
         told = json.dumps(dict(record), ensure_ascii=False, allow_nan=False).encode()
-        archive = self._archive(table.name, split, len(picture) + len(told))
+        archive = self._archive(table.name, split, picture.size + len(told))
         key = self._key(record)
         self.count(table, split, picture, suffix)
-        for name, data in ((f"{key}.{suffix}", picture), (f"{key}.json", told)):
+        if archive is None:
+            return
+        for name, data in ((f"{key}.{suffix}", picture.read()), (f"{key}.json", told)):
             member = tarfile.TarInfo(name)  # no time, no owner: the same records are the same bytes
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
 
-    def _archive(self, table: str, split: str, size: int) -> tarfile.TarFile:
-        archive, filled = self._open.get((table, split), (None, 0))
-        if archive is None or (filled and filled + size > self.shard_bytes):
-            if archive is not None:
-                archive.close()
+    def _archive(self, table: str, split: str, size: int) -> tarfile.TarFile | None:
+        """The shard that the next record goes into; None if an interrupted export has finished it."""
+        shard = self._open.get((table, split))
+        if shard is None or (shard.filled and shard.filled + size > self.shard_bytes):
+            self._finish(shard)
             folder = self.root / FOLDERS[table] / split
             folder.mkdir(parents=True, exist_ok=True)
             files = self.of(table, split).files
             path = folder / f"{len(files):05}.tar"
             files.append(path.relative_to(self.root).as_posix())
-            archive = tarfile.TarFile(path, "w", format=tarfile.PAX_FORMAT)
-            self.held.callback(archive.close)
-            filled = 0
-        self._open[(table, split)] = (archive, filled + size)
-        return archive
+            archive = None
+            if not self.finished.has(path):
+                archive = tarfile.TarFile(path, "w", format=tarfile.PAX_FORMAT)
+                self.held.callback(archive.close)
+            shard = self._open[(table, split)] = _Shard(path, archive)
+        shard.filled += size
+        return shard.archive
+
+    def _finish(self, shard: _Shard | None) -> None:
+        if shard is not None and shard.archive is not None:
+            shard.archive.close()
+            self.finished.add(shard.path)
+
+    def close(self) -> None:
+        """Finish the last shard of every split."""
+        for shard in self._open.values():
+            self._finish(shard)
+        super().close()
 
     def _key(self, record: Mapping[str, Any]) -> str:
         """A reader splits a name at its first dot, so that a key may have none."""

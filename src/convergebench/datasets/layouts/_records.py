@@ -20,6 +20,7 @@ from convergebench.datasets.chains import (
 )
 from convergebench.datasets.licences import read_licence
 from convergebench.datasets.rows import Row, sound_text
+from convergebench.documents import LARGEST
 from convergebench.errors import StudyError
 from convergebench.types import KINDS, Operation
 
@@ -53,7 +54,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 """What a column may be called, the best name first."""
 
-_NOT_NEGATIVE = ("cost", "seconds")
+_NOT_NEGATIVE = ("cost", "seconds", "run", "step", "round")
+_EXACT = 2**53
+"""From here on whole numbers cannot be told apart as floating-point ones."""
 _SESSIONS = {"same": "single", "same-chat": "single", "different": "fresh", "different-chat": "fresh"}
 
 
@@ -102,7 +105,14 @@ class Record:
         value = self.number(name)
         if value is not None and value != int(value):
             raise StudyError(f"{self.where}: {name} is no whole number: {value}")
-        return None if value is None else int(value)
+        if value is not None and abs(value) >= _EXACT and not self._is_exact(name):
+            raise StudyError(f"{self.where}: {name} is out of range: {str(self.get(name))[:60]}")
+        return None if value is None else int(self.get(name) if isinstance(self.get(name), int) else value)
+
+    def _is_exact(self, name: str) -> bool:
+        """Whether it came as a whole number that a journal can hold."""
+        given = self.get(name)
+        return isinstance(given, int) and abs(given) < LARGEST
 
     def flag(self, name: str) -> bool:
         """As yes or no; nothing is no."""

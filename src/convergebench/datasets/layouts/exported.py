@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -11,7 +10,7 @@ from convergebench.datasets.chains import Beside, Found
 from convergebench.datasets.layouts import Place
 from convergebench.datasets.layouts._records import Record, gather
 from convergebench.datasets.pictures import LARGEST, in_part, in_table, looked_up
-from convergebench.datasets.rows import Row, columns_of, read_rows
+from convergebench.datasets.rows import Row, columns_of, parse_json, read_rows
 from convergebench.errors import StudyError
 
 LOOKS_FOR = "tables or tar files of `cbench export` (chain_id, variant, step_index, with file_name or an image beside)"
@@ -103,7 +102,7 @@ def _row(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Row:
         raise StudyError(f"{member.name} has {member.size >> 20:,} MiB; get the shard again")
     stream = archive.extractfile(member)
     try:
-        content = json.loads(stream.read() if stream is not None else b"")
+        content = parse_json(stream.read() if stream is not None else b"")
     except (ValueError, RecursionError) as error:
         raise StudyError(f"{member.name} is not valid JSON ({error})") from error
     if not isinstance(content, dict):

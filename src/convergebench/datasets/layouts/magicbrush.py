@@ -82,7 +82,14 @@ def _rows(path: Path) -> Iterator[tuple[str, _Turn]]:
     require(dict.fromkeys(columns_of(path)), _COLUMNS, what=str(path))
     for number, row in enumerate(read_rows(path, _COLUMNS[:3])):
         pictures = [in_table(path, column, number) for column in ("source_img", "target_img")]
-        yield str(row["img_id"]), _Turn(int(row["turn_index"]), _words(row["instruction"]), *pictures)
+        yield str(row["img_id"]), _Turn(_turn(row["turn_index"], path, number), _words(row["instruction"]), *pictures)
+
+
+def _turn(value: Any, path: Path, number: int) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise StudyError(f"{path}, row {number}: turn_index is no number: {str(value)[:60]!r}") from error
 
 
 def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) -> None:

@@ -19,6 +19,7 @@ from convergebench.datasets.layouts import Place
 from convergebench.datasets.pictures import in_table
 from convergebench.datasets.rows import literal, read_rows, require
 from convergebench.errors import StudyError
+from convergebench.images.parquet_bounds import require_bearable
 
 LOOKS_FOR = (
     "Parquet files of MSE-Bench (image, index, context) and of MSE-Bench-results (turn_0_image, turn_1_image, …)"
@@ -104,6 +105,7 @@ def _read_answers(path: Path) -> Iterator[_Answers]:
     # whether a picture is there, without reading it
     there = [_present(f"turn_{turn}_image", schema[f"turn_{turn}_image"]) for turn in turns]
     index = [pl.col("index").cast(pl.String)] if "index" in schema else []
+    require_bearable(path, list(schema))
     for number, row in enumerate(pl.scan_parquet(path).select(*there, *index).collect().to_dicts()):
         pictures = [
             in_table(path, f"turn_{turn}_image", number) if row[f"turn_{turn}_image"] else None for turn in turns

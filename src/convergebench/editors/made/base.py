@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, NamedTuple
 
-from convergebench.editors.base import PROCESSOR, BaseEditor, close, lacks, notices
+from convergebench.editors.base import PROCESSOR, BaseEditor, calls_parts, close, lacks, notices
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Unavailable
 from convergebench.images.decode import decode
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits, Settings
@@ -24,7 +24,9 @@ class Part(NamedTuple):
 
 
 class MadeEditor(BaseEditor):
-    """An editor that hands its work to others."""
+    """An editor that hands its work to others, always through `answer_of`."""
+
+    calls_parts = True
 
     def __init__(self, name: str, fingerprint: str, parts: Sequence[Part], *, sessions: bool = False) -> None:
         self.name = name
@@ -171,9 +173,16 @@ def request_for(editor: Editor, request: EditRequest) -> EditRequest:
     return replace(request, settings=fitting, history=request.history if can.sessions else ())
 
 
+async def answer_of(editor: Editor, request: EditRequest) -> Edited:
+    """A part's answer, journalled by the engine if one is there; of a part made of parts, theirs are."""
+    if request.call_part is None or calls_parts(editor):
+        return await editor.edit(request)
+    return await request.call_part(editor, request)
+
+
 async def whole(editor: Editor, request: EditRequest) -> Edited:
     """The editor's answer, which is an image from end to end; bytes that are none are a bad reply."""
-    edited = await editor.edit(request)
+    edited = await answer_of(editor, request)
     if not editor.capabilities.simulated:  # our own encoders need no second look
         try:
             await asyncio.to_thread(decode, edited.image, what=f"the image from {editor.name}", alpha="white")

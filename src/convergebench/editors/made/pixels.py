@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convergebench.editors.made.base import MadeEditor, Part, counting, request_for
+from convergebench.editors.made.base import MadeEditor, Part, answer_of, counting, request_for
 from convergebench.errors import BadReply, StudyError
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -41,7 +41,7 @@ class CorrectedEditor(MadeEditor):
     async def edit(self, request: EditRequest) -> Edited:
         """Let the part answer, then correct it."""
         before = await asyncio.to_thread(_decoded, request.image, "the image to edit")
-        inner = await self.of.edit(request_for(self.of, request))
+        inner = await answer_of(self.of, request_for(self.of, request))
         with counting(inner.dollars):
             return await asyncio.to_thread(self._corrected, inner, before)
 

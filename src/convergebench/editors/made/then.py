@@ -8,7 +8,16 @@ from typing import Any
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
-from convergebench.editors.made.base import MadeEditor, Part, check_name, counting, part_of, request_for, whole
+from convergebench.editors.made.base import (
+    MadeEditor,
+    Part,
+    answer_of,
+    check_name,
+    counting,
+    part_of,
+    request_for,
+    whole,
+)
 from convergebench.editors.made.kept import AGAIN, Kept
 from convergebench.types import Edited, Editor, EditRequest
 
@@ -51,7 +60,7 @@ class Then(MadeEditor):
         )
         try:
             with counting(paid):
-                two = await self.second.edit(request_for(self.second, following))
+                two = await answer_of(self.second, request_for(self.second, following))
         except (*AGAIN, asyncio.CancelledError):  # a call that takes too long is cancelled, and tried again
             self._kept.keep(request, {0: one})
             raise

@@ -57,13 +57,16 @@ class ArkEditor(WiredEditor):
         if error:
             raise self._fault(error, raw, dollars)
         first = part(reply, "data", 0)
+        if made == 0 and first is None:  # it says itself that there is nothing to pay for
+            raise BadReply(f"{self.name} made no image", raw=raw)
         if part(first, "b64_json") is None and isinstance(part(first, "url"), str):
             data = await picture_at(self.wire, first["url"], who=self.name, raw=raw, dollars=dollars)
         else:
             data = picture_in(part(first, "b64_json"), who=self.name, raw=raw, dollars=dollars)
         data, mime = self.received(data, raw=raw, dollars=dollars)
         model = part(reply, "model")
-        return Edited(data, mime, model if isinstance(model, str) else self.model.wire_id, dollars, raw=raw, used=used)
+        told = clean(model) if isinstance(model, str) else self.model.wire_id
+        return Edited(data, mime, told, dollars, raw=raw, used=used)
 
     def _arguments(self, request: EditRequest) -> dict[str, Any]:
         sent: dict[str, Any] = {"response_format": "b64_json", "watermark": False, **self.shape.arguments}
@@ -79,7 +82,7 @@ class ArkEditor(WiredEditor):
 
     def _fault(self, error: Any, raw: str, dollars: float) -> EditorError:
         """What is said in the place of an image."""
-        code, said = str(part(error, "code") or ""), clean(str(part(error, "message") or error))
+        code, said = clean(str(part(error, "code") or "")), clean(str(part(error, "message") or error))
         if _is_unwilling(code):
             return Refused(f"{self.name}: {said}", reason=code, raw=raw, dollars=dollars)
         return BadReply(f"{self.name} made no image: {said}", raw=raw, dollars=dollars)

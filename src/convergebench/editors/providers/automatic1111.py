@@ -76,7 +76,7 @@ class Automatic1111Editor(OwnServerEditor):
     def lacks(self) -> list[str]:
         """A name and a password, if a variable for them was named."""
         missing = super().lacks()
-        if self.variables and not missing and ":" not in find_key(self.variables):
+        if self.variables and not missing and ":" not in find_key(self.variables, login=True):
             missing.append(_no_password(self.variables[0]))
         return missing
 
@@ -87,7 +87,7 @@ class Automatic1111Editor(OwnServerEditor):
 
     async def edit(self, request: EditRequest) -> Edited:
         """One request; the server answers when it is done."""
-        value = find_key(self.variables)
+        value = find_key(self.variables, login=True)
         if value and ":" not in value:
             raise Prerequisite(_no_password(self.variables[0]))
         sent, used = self._arguments(request)
@@ -141,7 +141,7 @@ class Automatic1111Editor(OwnServerEditor):
         images = reply.get("images")
         first = images[0] if isinstance(images, list) and images else None
         if not isinstance(first, str):
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price)
+            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
         return picture_in(first, who=self.name, raw=raw, dollars=price)
 
 

@@ -83,7 +83,8 @@ class BlackForestLabsEditor(WiredEditor):
         raw = without_images({"task": task, "result": result})
         sample = part(result, "result", "sample")
         if not isinstance(sample, str):
-            raise BadReply(f"{self.name} is ready and names no image", raw=raw, dollars=dollars)
+            message = f"{self.name} is ready and names no image"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await picture_at(self.wire, sample, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
@@ -117,7 +118,8 @@ class BlackForestLabsEditor(WiredEditor):
     async def _ready(self, task: dict[str, Any], dollars: float) -> dict[str, Any]:
         address, raw = task.get("polling_url"), without_images(task)
         if not is_web(address):
-            raise BadReply(f"{self.name} took the task and gives no polling address", raw=raw, dollars=dollars)
+            message = f"{self.name} took the task and gives no polling address"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
 
         async def look() -> dict[str, Any] | None:
             result = await self.look_at(address, dollars=dollars, raw=raw)

@@ -76,9 +76,7 @@ class ComfyUIEditor(OwnServerEditor):
         price = self.price(request)
         try:
             job = await self._queued(graph, job)
-            entry = await until_done(
-                self._looking(job, price), seconds=self.limits.seconds, who=self.name, dollars=price
-            )
+            entry = await self._done(job, price)
         except (asyncio.CancelledError, Transient, BadReply):
             self._withdraw(job)
             raise
@@ -87,7 +85,8 @@ class ComfyUIEditor(OwnServerEditor):
         found = self._picture(entry, raw, price)
         answer = await steadily(lambda: self._wire.send("GET", "/view", params=found), dollars=price, raw=raw)
         if answer.status != 200:
-            raise Transient(f"the picture of {self.name} cannot be fetched: {answer.status}", raw=raw, dollars=price)
+            message = f"the picture of {self.name} cannot be fetched: {answer.status}"
+            raise Transient(message, raw=raw, dollars=price, unsettled=not price)
         image, mime = self.received(answer.data, raw=raw, dollars=price)
         return Edited(image, mime, self.model.wire_id, price, raw=raw, used=used)
 
@@ -104,7 +103,11 @@ class ComfyUIEditor(OwnServerEditor):
         data, mime = self.sendable(request)
         file = (f"{job}.{mime.partition('/')[2]}", data, mime)
         form = {"type": "input", "subfolder": FOLDER, "overwrite": "true"}
-        body = self.read(await self._wire.send("POST", "/upload/image", data=form, files={"image": file}))
+        try:
+            body = self.read(await self._wire.send("POST", "/upload/image", data=form, files={"image": file}))
+        except EditorError as error:
+            error.unsettled = False  # laying a picture there costs nothing, whatever became of it
+            raise
         name, folder = body.get("name"), body.get("subfolder")
         if not isinstance(name, str) or not name:
             raise BadReply(f"{self.name} took the picture and gives it no name", raw=without_images(body))
@@ -134,6 +137,16 @@ class ComfyUIEditor(OwnServerEditor):
             raise Unavailable(
                 f"{self.name}: the server does not take the workflow: {clean(said)}", raw=clean(answer.text)
             )
+
+    async def _done(self, job: str, price: float) -> dict[str, Any]:
+        """The job's entry in the history once it is there. It runs whether it can be looked at or not."""
+        try:
+            return await until_done(
+                self._looking(job, price), seconds=self.limits.seconds, who=self.name, dollars=price
+            )
+        except EditorError as error:
+            error.unsettled = not error.dollars
+            raise
 
     def _looking(self, job: str, price: float) -> Callable[[], Awaitable[dict[str, Any] | None]]:
         """What tells what became of it, or None while it waits or runs."""
@@ -169,7 +182,7 @@ class ComfyUIEditor(OwnServerEditor):
             if kind == "execution_interrupted":
                 raise Transient(f"{self.name}: somebody stopped the job", raw=raw, dollars=price)
             if kind == "execution_error":
-                node = f"node {told.get('node_id')} ({told.get('node_type')})"
+                node = clean(f"node {told.get('node_id')} ({told.get('node_type')})")
                 said = f"{self.name}: {node}: {clean(str(told.get('exception_message') or 'failed'))}"
                 if "OutOfMemory" in str(told.get("exception_type")):  # another job may have held the memory
                     raise Transient(said, raw=raw, dollars=price)
@@ -183,13 +196,15 @@ class ComfyUIEditor(OwnServerEditor):
         node = outputs.get(self.workflow.output) if isinstance(outputs, dict) else None
         images = node.get("images") if isinstance(node, dict) else None
         if not isinstance(images, list) or not images or not isinstance(images[0], dict):
-            raise BadReply(f"{self.name}: node {self.workflow.output} gave no picture", raw=raw, dollars=price)
+            message = f"{self.name}: node {self.workflow.output} gave no picture"
+            raise BadReply(message, raw=raw, dollars=price, unsettled=not price)
         if len(images) > 1:
             said = f"node {self.workflow.output} gave {len(images)} pictures where one was wanted; set its batch to 1"
             raise Unavailable(f"{self.name}: {said}", raw=raw, dollars=price)
         parts = {part: images[0].get(part, "") for part in ("filename", "subfolder", "type")}
         if not all(isinstance(value, str) for value in parts.values()) or not parts["filename"]:
-            raise BadReply(f"{self.name}: node {self.workflow.output} names no file", raw=raw, dollars=price)
+            message = f"{self.name}: node {self.workflow.output} names no file"
+            raise BadReply(message, raw=raw, dollars=price, unsettled=not price)
         return parts
 
     def _withdraw(self, job: str) -> None:

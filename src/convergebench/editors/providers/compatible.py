@@ -18,7 +18,7 @@ from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.errors import BadReply, StudyError
 from convergebench.ids import canonical
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.raw import sound, without_images
+from convergebench.wire.raw import beginning, without_images
 
 OPENING, CLOSING = "<sd_cpp_extra_args>", "</sd_cpp_extra_args>"
 """stable-diffusion.cpp reads what OpenAI has no field for out of the prompt, and takes it out before it generates."""
@@ -120,7 +120,7 @@ class CompatibleEditor(OwnServerEditor):
         raw = without_images(body)
         image, mime = self.received(await self._image(body, raw, price), raw=raw, dollars=price)
         thought = body.get("cot_output")
-        reasoning = sound(thought) if isinstance(thought, str) and thought.strip() else None
+        reasoning = beginning(thought) if isinstance(thought, str) and thought.strip() else None
         return Edited(image, mime, self.model.wire_id, price, reasoning=reasoning, raw=raw, used=used)
 
     def _require_understood(self) -> None:
@@ -180,13 +180,14 @@ class CompatibleEditor(OwnServerEditor):
         listed = body.get("data")
         first = listed[0] if isinstance(listed, list) and listed else None
         if not isinstance(first, dict):
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price)
+            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
         inline, address = first.get("b64_json"), first.get("url")
         if isinstance(inline, str) and inline:
             return picture_in(inline, who=self.name, raw=raw, dollars=price)
         if not isinstance(address, str) or not address:
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price)
+            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
         try:
             return await picture_at(self._wire, address, who=self.name, raw=raw, dollars=price)
         except ValueError as error:  # half an address cannot even be taken apart
-            raise BadReply(f"{self.name} names a picture at no address", raw=raw, dollars=price) from error
+            message = f"{self.name} names a picture at no address"
+            raise BadReply(message, raw=raw, dollars=price, unsettled=not price) from error

@@ -66,9 +66,10 @@ class DashScopeEditor(WiredEditor):
         raw = without_images(reply)
         address, words = _first(reply, "image"), _first(reply, "text")
         if address is None and words is not None:
-            raise Refused(f"{self.name} answers in words: {clean(words)}", reason="no image", raw=raw)
+            said = f"{self.name} answers in words: {clean(words)}"  # of these no price list speaks
+            raise Refused(said, reason="no image", raw=raw, unsettled=True)
         if address is None:
-            raise BadReply(f"{self.name} answers and names no image", raw=raw)
+            raise BadReply(f"{self.name} answers and names no image", raw=raw, unsettled=True)
         data = await picture_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)

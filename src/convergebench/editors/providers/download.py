@@ -28,7 +28,10 @@ HOPS = 3
 async def steadily(
     ask: Callable[[], Awaitable[Answer]], *, dollars: float = 0.0, raw: str | None = None, again: Collection[int] = BUSY
 ) -> Answer:
-    """The answer to a question that may be asked twice, after at most four tries. `dollars` are already spent."""
+    """The answer to a question that may be asked twice, after at most four tries.
+
+    `dollars` are already spent. Without any the work is under way or done, and nobody knows what it costs: unsettled.
+    """
     for pause in (*PAUSES, None):
         try:
             answer = await ask()
@@ -36,10 +39,11 @@ async def steadily(
                 return answer
             wish = retry_after(answer.headers)
         except StudyError as error:  # the address came out of a reply: no fault of the study's
-            raise BadReply(f"a reply names an address that is none: {error}", dollars=dollars, raw=raw) from error
+            message = f"a reply names an address that is none: {error}"
+            raise BadReply(message, dollars=dollars, raw=raw, unsettled=not dollars) from error
         except EditorError as error:
             if pause is None or not isinstance(error, Transient):
-                error.dollars, error.raw = dollars, error.raw or raw
+                error.dollars, error.unsettled, error.raw = dollars, not dollars, error.raw or raw
                 raise
             wish = error.retry_after
         await asyncio.sleep(min(pause if wish is None else wish, PATIENCE))
@@ -51,7 +55,8 @@ async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dol
     if address.startswith("data:"):
         return picture_in(address, who=who, raw=raw, dollars=dollars)
     if not is_web(_whole(wire, address)):
-        raise BadReply(f"{who} names an image at an address that is none", raw=raw, dollars=dollars)
+        message = f"{who} names an image at an address that is none"
+        raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
     # a file may be named a moment before it is there
     again = BUSY | {403, 404}
     answer = await steadily(lambda: wire.download(address), dollars=dollars, raw=raw, again=again)
@@ -61,25 +66,27 @@ async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dol
             break
         there = _whole(wire, following) if "://" in following else urljoin(answer.address, following)
         if not is_web(there) or (urlsplit(answer.address).scheme, urlsplit(there).scheme) == ("https", "http"):
-            raise BadReply(f"{who} sends us to {origin(there)} for the image", raw=raw, dollars=dollars)
+            message = f"{who} sends us to {origin(there)} for the image"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         answer = await steadily(_without_key(wire, there), dollars=dollars, raw=raw, again=again)
     if answer.status != 200:
         message = f"{who} is done, and its image cannot be fetched: {origin(answer.address)} answers {answer.status}"
-        raise Transient(message, raw=raw, dollars=dollars)
+        raise Transient(message, raw=raw, dollars=dollars, unsettled=not dollars)
     return answer.data
 
 
 def picture_in(text: object, *, who: str, raw: str | None, dollars: float) -> bytes:
     """The bytes of an image that is in the reply itself, as base64 or as a `data:` address."""
     if not isinstance(text, str) or not text:
-        raise BadReply(f"{who} sent no image", raw=raw, dollars=dollars)
+        raise BadReply(f"{who} sent no image", raw=raw, dollars=dollars, unsettled=not dollars)
     head, _, inside = text.partition(",") if text.startswith("data:") else ("data:;base64", "", text)
     try:
         if not head.endswith(";base64"):
             raise ValueError("not base64")
         return base64.b64decode(inside, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BadReply(f"{who} sent an image that cannot be read as base64", raw=raw, dollars=dollars) from error
+        message = f"{who} sent an image that cannot be read as base64"
+        raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars) from error
 
 
 def _whole(wire: Wire, address: str) -> str:

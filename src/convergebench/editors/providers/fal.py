@@ -18,6 +18,8 @@ from convergebench.wire.poll import until_done
 from convergebench.wire.raw import without_images
 from convergebench.wire.verdict import Verdict, judge
 
+FAULTS = (400, 422)
+"""Statuses of a result that say what was wrong with the task: it made nothing and is not charged."""
 _PATH = re.compile(r"^\w[\w.-]*(/\w[\w.-]*)+$")
 
 
@@ -52,8 +54,10 @@ class FalEditor(HostedEditor):
         if not isinstance(address, str):
             words = part(result, "description")
             if isinstance(words, str) and words.strip():
-                raise Refused(f"{self.name} answers in words: {clean(words)}", reason="no image", raw=raw)
-            raise BadReply(f"{self.name} completed the task and names no image", raw=raw, dollars=dollars)
+                said = f"{self.name} answers in words: {clean(words)}"  # of these no price list speaks
+                raise Refused(said, reason="no image", raw=raw, unsettled=True)
+            message = f"{self.name} completed the task and names no image"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await picture_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
@@ -61,14 +65,15 @@ class FalEditor(HostedEditor):
     async def _result(self, task: dict[str, Any]) -> dict[str, Any]:
         status_url, response_url, raw = task.get("status_url"), task.get("response_url"), without_images(task)
         if not (is_web(status_url) and is_web(response_url)):
-            raise BadReply(f"{self.name} took the task and does not say where to look for it", raw=raw)
+            message = f"{self.name} took the task and does not say where to look for it"
+            raise BadReply(message, raw=raw, unsettled=True)
 
         async def look() -> bool | None:
             status = (await self.look_at(status_url, raw=raw, fine=(200, 202))).get("status")
             if status == "COMPLETED":
                 return True
             if status not in ("IN_QUEUE", "IN_PROGRESS"):
-                raise BadReply(f"{self.name} says its task is '{clean(str(status))}'", raw=raw)
+                raise BadReply(f"{self.name} says its task is '{clean(str(status))}'", raw=raw, unsettled=True)
             return None
 
         try:
@@ -76,7 +81,7 @@ class FalEditor(HostedEditor):
         except (asyncio.CancelledError, Exception):
             self.call_off(task.get("cancel_url"))
             raise
-        return await self.look_at(response_url, raw=raw)
+        return await self.look_at(response_url, raw=raw, ended=FAULTS)
 
     def verdict(self, answer: Answer) -> Verdict:
         """Faults come as a list with a type each; a header says whether to try again."""
@@ -106,7 +111,9 @@ def _faults(text: str) -> list[tuple[str, str]]:
         return []
     detail = part(body, "detail")
     faults = [one for one in detail if isinstance(one, dict)] if isinstance(detail, list) else []
-    return [(f"{_place(one)}{one.get('msg') or one.get('type') or ''}", str(one.get("type") or "")) for one in faults]
+    return [
+        (f"{_place(one)}{one.get('msg') or one.get('type') or ''}", clean(str(one.get("type") or ""))) for one in faults
+    ]
 
 
 def _place(fault: dict[str, Any]) -> str:

@@ -51,7 +51,7 @@ class OwnServerEditor(RemoteEditor):
     def lacks(self) -> list[str]:
         """The key, if one was named; whether the server runs is found out by the first call."""
         missing = super().lacks()
-        return [*missing, *lacking_key(self.variables, self.name)] if self.variables else missing
+        return [*missing, *lacking_key(self.variables, self.name, login=self.basic)] if self.variables else missing
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -64,10 +64,10 @@ class OwnServerEditor(RemoteEditor):
         try:
             body = answer.json()
         except BadReply as error:
-            raise BadReply(str(error), raw=clean(answer.text), dollars=dollars) from error
+            raise BadReply(str(error), raw=clean(answer.text), dollars=dollars, unsettled=not dollars) from error
         if not isinstance(body, dict):
             said = f"{self.name} answered with a {type(body).__name__}"
-            raise BadReply(said, raw=without_images(body), dollars=dollars)
+            raise BadReply(said, raw=without_images(body), dollars=dollars, unsettled=not dollars)
         return body
 
     def _require_address(self) -> None:

@@ -139,7 +139,8 @@ class RemoteEditor(BaseEditor):
         try:
             return data, probe(data).mime
         except StudyError as error:
-            raise BadReply(f"{self.name} sent no image: {error}", raw=raw, dollars=dollars) from error
+            message = f"{self.name} sent no image: {error}"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars) from error
 
 
 def _installed(package: str) -> bool:

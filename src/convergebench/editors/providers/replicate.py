@@ -60,7 +60,8 @@ class ReplicateEditor(HostedEditor):
         dollars = self.price(request)
         found = addresses(prediction.get("output"))
         if not found:
-            raise BadReply(f"{self.name} succeeded and names no image", raw=raw, dollars=dollars)
+            message = f"{self.name} succeeded and names no image"
+            raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await picture_at(self.wire, found[0], who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self._resolved(prediction), dollars, raw=raw, used=used)
@@ -74,7 +75,7 @@ class ReplicateEditor(HostedEditor):
     async def _finished(self, begun: dict[str, Any]) -> dict[str, Any]:
         address, raw = part(begun, "urls", "get"), without_images(begun)
         if not is_web(address):
-            raise BadReply(f"{self.name} began and does not say where to look", raw=raw)
+            raise BadReply(f"{self.name} began and does not say where to look", raw=raw, unsettled=True)
 
         async def look() -> dict[str, Any] | None:
             prediction = await self.look_at(address, raw=raw)
@@ -92,7 +93,7 @@ class ReplicateEditor(HostedEditor):
             if _UNWILLING.search(why):
                 return Refused(f"{self.name}: {why}", reason=_code(why), raw=raw)
             return Transient(f"{self.name} {status}: {why}", raw=raw)
-        return BadReply(f"{self.name} says its prediction is '{clean(str(status))}'", raw=raw)
+        return BadReply(f"{self.name} says its prediction is '{clean(str(status))}'", raw=raw, unsettled=True)
 
     def _resolved(self, prediction: dict[str, Any]) -> str:
         model, _, given = self.model.wire_id.partition(":")

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from convergebench.editors.models.table import Model, Price
 from convergebench.editors.providers.remote import RemoteEditor
-from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
+from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Transient
 from convergebench.types import EditRequest
-from convergebench.wire.client import MOST, Answer, clean, origin
+from convergebench.wire.client import MOST, Answer, clean, origin, was_sent
 from convergebench.wire.raw import without_images
+from convergebench.wire.unpack import ACCEPTED, whole
 
 if TYPE_CHECKING:
     import ssl
@@ -57,7 +58,13 @@ class LibraryEditor(RemoteEditor):
         limits = httpx2.Limits(max_connections=self.limits.at_once, max_keepalive_connections=self.limits.at_once)
         timeout = httpx2.Timeout(self.patience, connect=min(10.0, self.limits.seconds))
         try:
-            client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, verify=trusted())
+            client = httpx2.AsyncClient(
+                timeout=timeout,
+                limits=limits,
+                headers={"Accept-Encoding": ACCEPTED},
+                follow_redirects=False,
+                verify=trusted(),
+            )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             raise Prerequisite(f"the proxy that the environment names is of no use: {clean(str(error))}") from error
         client.event_hooks = {"response": [_whole]}
@@ -84,12 +91,10 @@ class LibraryEditor(RemoteEditor):
 
 async def _whole(response: httpx2.Response) -> None:
     """Read a reply to its end, but not beyond all reason: the libraries would take whatever comes."""
-    data = bytearray()
-    async for piece in response.aiter_bytes():
-        data += piece
-        if len(data) > MOST:
-            raise BadReply(f"{origin(str(response.url))} answers {response.status_code} and does not come to an end")
-    response._content = bytes(data)  # what `aread` would have kept; there is no public way to give it back
+    where, encoding = origin(str(response.url)), response.headers.get("content-encoding", "")
+    data = await whole(response.aiter_raw(), encoding, where=where, status=response.status_code, most=MOST)
+    response._content = data  # what `aread` would have kept; there is no public way to give it back
+    await response.aclose()  # a long failure is not read to its end
 
 
 @cache
@@ -115,12 +120,20 @@ def reaching(address: str) -> Iterator[None]:
 
     try:
         yield
-    except httpx2.TimeoutException as error:
-        raise Transient(f"{origin(address)} does not answer ({type(error).__name__})") from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise StudyError(f"{origin(address)} is no address; give one such as http://127.0.0.1:8000/v1") from error
-    except httpx2.RequestError as error:
-        raise Transient(f"{origin(address)} cannot be reached: {clean(str(error))}") from error
+    except httpx2.TimeoutException as error:
+        message = f"{origin(address)} does not answer ({type(error).__name__})"
+        raise Transient(message, unsettled=was_sent(error)) from error
+    except (httpx2.RequestError, OSError) as error:  # some failures of TLS come as they are
+        message = f"{origin(address)} cannot be reached: {clean(str(error))}"
+        raise Transient(message, unsettled=was_sent(error)) from error
+
+
+def unsettled_if_unpriced(error: EditorError) -> EditorError:
+    """A reply without an image, a refusal and a price may have been charged all the same."""
+    error.unsettled = not error.dollars and isinstance(error, BadReply | Transient)
+    return error
 
 
 def answer_of(response: httpx2.Response) -> Answer:
@@ -133,7 +146,7 @@ def raw_of(body: Any, name: str) -> str:
     try:
         return text(without_images(body))
     except RecursionError as error:
-        raise BadReply(f"{name} answered with something too deep to read") from error
+        raise BadReply(f"{name} answered with something too deep to read", unsettled=True) from error
 
 
 # --- replies come from outside: whatever stands where, these give the shape that is asked for -----------------------

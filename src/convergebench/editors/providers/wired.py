@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from convergebench.documents import Strict, check_document
 from convergebench.editors.models.table import Model
 from convergebench.editors.providers.download import steadily
 from convergebench.editors.providers.remote import CIRCUMSTANCES, RemoteEditor
-from convergebench.errors import BadReply, Transient
+from convergebench.errors import BadReply, EditorError, Transient
 from convergebench.wire.client import Answer, Key, Wire, clean
 from convergebench.wire.raw import without_images
 from convergebench.wire.verdict import BUSY, Verdict, judge
@@ -67,29 +67,45 @@ class WiredEditor(RemoteEditor):
         return judge(answer)
 
     def read(self, answer: Answer, *, dollars: float = 0.0, fine: Iterable[int] = (200,)) -> dict[str, Any]:
-        """The body of an answer that went well; anything else is raised as what it means."""
+        """The body of an answer that went well; anything else is raised as what it means.
+
+        A success that cannot be read may have been charged: without `dollars` it is unsettled.
+        """
         if answer.status not in fine:
             raise self.verdict(answer).as_editor_error(dollars)
         try:
             body = answer.json()
         except BadReply as error:
-            error.dollars, error.raw = dollars, clean(answer.text)
+            error.dollars, error.unsettled, error.raw = dollars, not dollars, clean(answer.text)
             raise
         if not isinstance(body, dict):
-            raise BadReply(
-                f"{self.name} answered with a {type(body).__name__}", raw=without_images(body), dollars=dollars
-            )
+            message = f"{self.name} answered with a {type(body).__name__}"
+            raise BadReply(message, raw=without_images(body), dollars=dollars, unsettled=not dollars)
         return body
 
     async def look_at(
-        self, address: str, *, dollars: float = 0.0, raw: str | None = None, fine: Iterable[int] = (200,)
+        self,
+        address: str,
+        *,
+        dollars: float = 0.0,
+        raw: str | None = None,
+        fine: Iterable[int] = (200,),
+        ended: Collection[int] = (),
     ) -> dict[str, Any]:
-        """What has become of a task that was taken. One that cannot be found is lost; its model is still there."""
+        """What has become of a task that was taken. One that cannot be found is lost; its model is still there.
+
+        Not being able to look says nothing about the task, which may be carried out and charged; only the statuses
+        under `ended` say that it came to nothing.
+        """
         answer = await steadily(self.asking(address), dollars=dollars, raw=raw, again=BUSY | {404})
         if answer.status == 404:
             message = f"{self.name} does not find its task again ({judge(answer).message})"
-            raise Transient(message, dollars=dollars, raw=raw)
-        return self.read(answer, dollars=dollars, fine=fine)
+            raise Transient(message, dollars=dollars, raw=raw, unsettled=not dollars)
+        try:
+            return self.read(answer, dollars=dollars, fine=fine)
+        except EditorError as error:
+            error.unsettled = not dollars and answer.status not in ended
+            raise
 
     def asking(self, address: str) -> Callable[[], Awaitable[Answer]]:
         """A question to an address out of a reply, with the key where it may have it."""

@@ -81,7 +81,8 @@ class XAIEditor(WiredEditor):
             data = picture_in(first.get("b64_json"), who=self.name, raw=raw, dollars=dollars)
         data, mime = self.received(data, raw=raw, dollars=dollars)
         model = part(reply, "model")
-        return Edited(data, mime, model if isinstance(model, str) else self.model.wire_id, dollars, raw=raw, used=used)
+        told = clean(model) if isinstance(model, str) else self.model.wire_id
+        return Edited(data, mime, told, dollars, raw=raw, used=used)
 
     def _first(self, reply: dict[str, Any], raw: str, dollars: float) -> dict[str, Any]:
         """The image of a reply. A filter's no comes as a success: with an empty list, or with a mark on the image."""
@@ -92,7 +93,7 @@ class XAIEditor(WiredEditor):
             raise Refused(f"{self.name}: {why}", reason="empty data", raw=raw, dollars=dollars)
         first = part(data, 0)
         if not isinstance(first, dict):
-            raise BadReply(f"{self.name} answers without an image", raw=raw, dollars=dollars)
+            raise BadReply(f"{self.name} answers without an image", raw=raw, dollars=dollars, unsettled=not dollars)
         if first.get("respect_moderation") is False:
             message = f"{self.name}: the image did not respect their moderation rules"
             raise Refused(message, reason="respect_moderation", raw=raw, dollars=dollars)

@@ -16,6 +16,7 @@ import numpy as np
 from convergebench.editors.simulated.face import Face
 from convergebench.editors.simulated.layers import Layer, Layered
 from convergebench.editors.simulated.pixels import Mask, Pixels, decode, encode_png
+from convergebench.errors import StudyError
 
 CHUNK = b"cbMM"
 """Ancillary, private, not safe to copy when the pixels change."""
@@ -27,7 +28,10 @@ def read_layered(data: bytes) -> Layered:
     """The picture in a file, with its layers when it carries any."""
     pixels = decode(data)
     note = _from_png(data) if data.startswith(b"\x89PNG") else _from_jpeg(data)
-    return _unpack(note, pixels) if note is not None else Layered(pixels)
+    try:
+        return _unpack(note, pixels) if note is not None else Layered(pixels)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, zlib.error, StudyError):
+        return Layered(pixels)  # a note that this package did not write
 
 
 def with_layers(data: bytes, layered: Layered) -> bytes:
@@ -100,7 +104,7 @@ def _unpack(note: bytes, pixels: Pixels) -> Layered:
     layers: list[Layer] = []
     at = 0
     for known in head["layers"]:
-        mask = _unpack_mask(rest[at : at + known["mask"]], known["box"])
+        mask = _unpack_mask(rest[at : at + known["mask"]], known["box"], pixels.size)
         at += known["mask"]
         hidden = None
         if known["hidden"] is not None:
@@ -114,7 +118,12 @@ def _unpack(note: bytes, pixels: Pixels) -> Layered:
     return Layered(pixels, tuple(layers), head["steps"], head["added"], face)
 
 
-def _unpack_mask(blob: bytes, box: list[int]) -> Mask:
+def _unpack_mask(blob: bytes, box: list[int], most: int) -> Mask:
     across, down = box[2], box[3]
-    bits = np.unpackbits(np.frombuffer(zlib.decompress(blob), np.uint8), count=across * down)
+    if min(across, down) < 0 or across * down > most:  # the file may be anybody's
+        raise ValueError("a mask that is larger than its picture")
+    data = zlib.decompressobj().decompress(blob, across * down // 8 + 1)
+    if 8 * len(data) < across * down:
+        raise ValueError("a mask that is cut short")
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=across * down)
     return bits.reshape(down, across) * np.uint8(255)

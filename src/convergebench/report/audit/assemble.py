@@ -24,6 +24,7 @@ from convergebench.report.audit.input import AuditReportInput, PictureKey
 from convergebench.report.audit.places import chain_roles, places, returning, standing_still
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, command_line, read_manifest
+from convergebench.store.rubrics import readable
 
 DAMAGE = ("return", "first", "around")
 """Comparisons that say how damaged a picture is."""
@@ -130,12 +131,15 @@ def _in_plain_words(settings: AuditSettings, runs: Sequence[Path]) -> AuditSetti
     return replace(settings, by="step") if steps else settings
 
 
-def _known(wanted: Sequence[str]) -> dict[str, MetricFacts]:
-    """Facts of the metrics that there are, by the name that was asked for; a rubric's path is another than its name."""
+def _known(wanted: Sequence[str], run: Path | None = None) -> dict[str, MetricFacts]:
+    """Facts of the metrics that there are, by the name that was asked for; a rubric's path is another than its name.
+
+    Names that come out of a run's manifest are given with the run, which keeps its own copies of rubrics.
+    """
     found = {}
     for name in wanted:
         try:
-            found[name] = load_metric(name).facts
+            found[name] = load_metric(name if run is None else readable(run, name)).facts
         except ConvergeBenchError:  # said by whoever found out that it cannot run
             continue
     return found
@@ -201,7 +205,7 @@ class _Gathered:
             run
         )
         # a plug-in that measured elsewhere need not be here
-        own = {one.name: one for one in _known(list(self.manifest.metrics)).values()}
+        own = {one.name: one for one in _known(list(self.manifest.metrics), frames.root).values()}
         every = with_step_1(own, set(measured["metric"].unique()))
         named = settings.damage.removesuffix("-first")
         self.damage_facts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from convergebench.analysis.audit.result import frame_names
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.files import make_whole
+from convergebench.sheets import write_frame
 
 
 def audit_frames(given: AuditReportInput) -> dict[str, pl.DataFrame]:
@@ -22,10 +24,8 @@ def write_audit_tables(given: AuditReportInput, out_dir: Path) -> list[Path]:
     out_dir.mkdir(parents=True, exist_ok=True)
     written = []
     for name, frame in audit_frames(given).items():
-        for path, write in (
-            (out_dir / f"{name}.csv", frame.write_csv),
-            (out_dir / f"{name}.parquet", frame.write_parquet),
-        ):
-            make_whole(path, write)
-            written.append(path)
+        sheet, parquet = out_dir / f"{name}.csv", out_dir / f"{name}.parquet"
+        make_whole(sheet, partial(write_frame, frame))
+        make_whole(parquet, frame.write_parquet)
+        written += [sheet, parquet]
     return written

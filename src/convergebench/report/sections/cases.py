@@ -47,13 +47,26 @@ def cost_section(page: Page) -> dict[str, Any]:
         found.setdefault(row["editor"], {})[row["status"]] = row
     extra = sorted({status for ends in found.values() for status in ends} - set(STATUSES))
     shown = [status for status in (*STATUSES, *extra) if any(status in ends for ends in found.values())]
-    lines = [_costs(editor, found[editor], shown) for editor in page.order if editor in found]
-    return {"statuses": shown, "rows": lines, "not_run": page.given.not_run, "reasons": _reasons(page)}
+    spent = {row["editor"]: row for row in rows(page.given.spending)}
+    lines = [_costs(editor, found[editor], shown, spent.get(editor)) for editor in page.order if editor in found]
+    asked = [{**row, "role": name.removeprefix("role:"), "dollars": number(row["dollars"], 2)}
+             for name, row in spent.items() if name.startswith("role:") and row["dollars"]]  # fmt: skip
+    unknown = [row for row in spent.values() if row["unknown_calls"]]
+    return {
+        "statuses": shown,
+        "rows": lines,
+        "not_run": page.given.not_run,
+        "reasons": _reasons(page),
+        "asked": asked,
+        "unknown_calls": sum(row["unknown_calls"] for row in unknown),
+        "unknown_dollars": number(sum(row["unknown_dollars"] for row in unknown), 2),
+    }
 
 
-def _costs(editor: str, ends: Mapping[str, Row], shown: list[str]) -> Row:
+def _costs(editor: str, ends: Mapping[str, Row], shown: list[str], spent: Row | None) -> Row:
+    """Dollars are those of every call where that is known: chains do not know what their failed steps cost."""
     steps = sum(row["steps"] or 0 for row in ends.values())
-    dollars = sum(row["dollars"] or 0.0 for row in ends.values())
+    dollars = sum(row["dollars"] or 0.0 for row in ends.values()) if spent is None else spent["dollars"]
     seconds = sum(row["seconds"] or 0.0 for row in ends.values())
     return {
         "editor": editor,

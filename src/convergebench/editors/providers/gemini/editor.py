@@ -11,7 +11,7 @@ from convergebench.editors.providers.gemini.contents import conversation
 from convergebench.editors.providers.gemini.failure import failure
 from convergebench.editors.providers.gemini.reply import read_reply
 from convergebench.editors.providers.remote import RemoteOptions
-from convergebench.editors.providers.sdk import LibraryEditor, answer_of, reaching, trusted
+from convergebench.editors.providers.sdk import LibraryEditor, answer_of, reaching, trusted, unsettled_if_unpriced
 from convergebench.errors import BadReply, Prerequisite, StudyError
 from convergebench.keys import require_key
 from convergebench.types import Edited, EditRequest
@@ -72,7 +72,7 @@ class GeminiEditor(LibraryEditor):
         reply = read_reply(answer.json(), self.name)
         dollars = self.cost(request, reply.tokens, made=reply.image is not None)
         if reply.image is None:
-            raise reply.refusal(self.name, dollars)
+            raise unsettled_if_unpriced(reply.refusal(self.name, dollars))
         image, mime = self.received(reply.image, raw=reply.raw, dollars=dollars)
         if request.settings.session == "single":
             used["turns"] = len(request.history)
@@ -119,7 +119,7 @@ class GeminiEditor(LibraryEditor):
         except errors.APIError as error:
             raise failure(answer_of(cast("httpx2.Response", error.response))) from error
         except (UnicodeDecodeError, RecursionError) as error:  # the body of a failure that cannot be read
-            raise BadReply(f"{self.name} answered with something that is not text") from error
+            raise BadReply(f"{self.name} answered with something that is not text", unsettled=True) from error
         except ValueError as error:  # the library looks at what it is given
             raise StudyError(f"{self.name} cannot be asked so: {clean(str(error))}") from error
         body = found.sdk_http_response.body or ""

@@ -10,6 +10,7 @@ from typing import Any
 from convergebench.editors.providers.sdk import count, from_base64, raw_of, rows, table, text
 from convergebench.errors import BadReply, EditorError, Refused
 from convergebench.wire.client import clean
+from convergebench.wire.raw import beginning
 
 UNWILLING = frozenset(
     {
@@ -26,6 +27,8 @@ UNWILLING = frozenset(
 )
 """Ends by which a filter says no. NO_IMAGE, IMAGE_OTHER, OTHER, MAX_TOKENS and the like name no reason that would hold
 the next time: they are bad replies, and tried again."""
+LONGEST_SIGNATURES = 8_000_000
+"""Characters of thought signatures that are kept of a reply."""
 WILLING = frozenset({"STOP", "NO_IMAGE"})
 """Ends at which words without an image are the model's own answer."""
 
@@ -67,7 +70,7 @@ def read_reply(body: Any, name: str) -> Reply:
     """The reply of one call, or `BadReply`."""
     raw = kept(body, name)
     if not isinstance(body, dict):
-        raise BadReply(f"{name} answered with a {type(body).__name__}", raw=raw)
+        raise BadReply(f"{name} answered with a {type(body).__name__}", raw=raw, unsettled=True)
     first = next(iter(rows(body.get("candidates"))), {})
     parts = rows(table(first.get("content")).get("parts"))
     thoughts = [part for part in parts if part.get("thought") is True]
@@ -82,10 +85,10 @@ def read_reply(body: Any, name: str) -> Reply:
         drafts=sum("inlineData" in part for part in thoughts),
         thoughts=_joined(thoughts) or None,
         words=_joined(spoken),
-        blocked=text(feedback.get("blockReason")),
-        finish=text(first.get("finishReason")),
+        blocked=clean(text(feedback.get("blockReason"))),
+        finish=clean(text(first.get("finishReason"))),
         message=text(feedback.get("blockReasonMessage")) or text(first.get("finishMessage")),
-        version=text(body.get("modelVersion")),
+        version=clean(text(body.get("modelVersion"))),
         tokens=counted(table(body.get("usageMetadata")), made=image is not None),
     )
 
@@ -109,9 +112,13 @@ def counted(usage: Mapping[str, Any], *, made: bool) -> dict[str, int]:
 def kept(body: Any, name: str) -> str:
     """The reply without image bytes. Thought signatures are as long as images and stay: the next turn repeats them."""
     plain = json.loads(raw_of(body, name))
-    for part, original in zip(_all_parts(plain), _all_parts(body), strict=True):
-        if "thoughtSignature" in original:
-            part["thoughtSignature"] = original["thoughtSignature"]
+    left = LONGEST_SIGNATURES
+    # a reply that is too long to be kept has become a note, without any parts
+    for part, original in zip(_all_parts(plain), _all_parts(body), strict=False):
+        signature = original.get("thoughtSignature")
+        if isinstance(signature, str) and len(signature) <= left:
+            part["thoughtSignature"] = signature
+            left -= len(signature)
     return text(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -121,7 +128,7 @@ def _all_parts(body: Any) -> Iterator[dict[str, Any]]:
 
 
 def _joined(parts: list[dict[str, Any]]) -> str:
-    return "\n\n".join(said for part in parts if (said := text(part.get("text")).strip()))
+    return beginning("\n\n".join(said for part in parts if (said := text(part.get("text")).strip())))
 
 
 def _of(kind: str, details: Any) -> int:

@@ -16,7 +16,7 @@ from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError
 from convergebench.images.decode import probe
 from convergebench.keys import require_key
 from convergebench.types import EditRequest
-from convergebench.wire.client import Answer, clean, origin
+from convergebench.wire.client import Answer, clean, origin, was_sent
 from convergebench.wire.verdict import judge
 
 if TYPE_CHECKING:
@@ -104,15 +104,18 @@ class OpenAIEditor(LibraryEditor):
         except openai.APIStatusError as error:
             raise failure(answer_of(error.response)) from error
         except openai.APITimeoutError as error:
-            raise Transient(f"{origin(self.base_url)} does not answer in time") from error
+            unsettled = _was_sent(error)
+            raise Transient(f"{origin(self.base_url)} does not answer in time", unsettled=unsettled) from error
         except openai.APIConnectionError as error:
             why = clean(str(error.__cause__ or error))
-            raise Transient(f"{origin(self.base_url)} cannot be reached: {why}") from error
+            message = f"{origin(self.base_url)} cannot be reached: {why}"
+            raise Transient(message, unsettled=_was_sent(error)) from error
         except openai.OpenAIError as error:
-            raise BadReply(f"{self.name} answered oddly: {clean(str(error))}") from error
+            raise BadReply(f"{self.name} answered oddly: {clean(str(error))}", unsettled=True) from error
         body = answer_of(found.http_response).json()
         if not isinstance(body, dict):
-            raise BadReply(f"{self.name} answered with a {type(body).__name__}", raw=raw_of(body, self.name))
+            message = f"{self.name} answered with a {type(body).__name__}"
+            raise BadReply(message, raw=raw_of(body, self.name), unsettled=True)
         return body
 
     def _make(self, connections: httpx2.AsyncClient) -> Any:
@@ -131,6 +134,12 @@ class OpenAIEditor(LibraryEditor):
             default_headers={"Authorization": f"Bearer {key}"},
             http_client=connections,
         )
+
+
+def _was_sent(error: Exception) -> bool:
+    """The library's own error holds the one that tells."""
+    cause = error.__cause__
+    return not isinstance(cause, Exception) or was_sent(cause)
 
 
 def failure(answer: Answer) -> EditorError:

@@ -13,6 +13,7 @@ from convergebench.editors.providers.openai.sizes import resolution_of
 from convergebench.editors.providers.sdk import count, from_base64, raw_of, rows, table, text
 from convergebench.errors import BadReply
 from convergebench.types import Edited, EditRequest
+from convergebench.wire.client import clean
 
 
 class OpenAIImagesEditor(OpenAIEditor):
@@ -50,9 +51,9 @@ class OpenAIImagesEditor(OpenAIEditor):
         image = from_base64(next(iter(rows(body.get("data"))), {}).get("b64_json"))
         dollars = self.cost(request, counted(body.get("usage")), made=bool(image))
         if not image:
-            raise BadReply(f"{self.name} sent no image", raw=raw, dollars=dollars)
+            raise BadReply(f"{self.name} sent no image", raw=raw, dollars=dollars, unsettled=not dollars)
         image, mime = self.received(image, raw=raw, dollars=dollars)
-        told = {name: text(body[name]) for name in ("size", "quality") if text(body.get(name))}
+        told = {name: clean(text(body[name])) for name in ("size", "quality") if text(body.get(name))}
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used={**used, "made": told} if told else used)
 
 

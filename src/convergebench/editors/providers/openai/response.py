@@ -9,6 +9,7 @@ from typing import Any
 from convergebench.editors.providers.sdk import from_base64, raw_of, rows, table, text
 from convergebench.errors import BadReply, EditorError, Refused, Transient
 from convergebench.wire.client import clean
+from convergebench.wire.raw import beginning
 
 BUSY = frozenset({"server_error", "rate_limit_exceeded"})
 """Codes of a response that came to nothing and may come to something later."""
@@ -59,7 +60,7 @@ class Response:
         return BadReply(f"{name} sent no image{said}", raw=self.raw, dollars=dollars)
 
     def _fault(self, name: str, fault: Mapping[str, Any], dollars: float) -> EditorError:
-        code, message = text(fault.get("code")), text(fault.get("message"))
+        code, message = clean(text(fault.get("code"))), text(fault.get("message"))
         details = table(fault.get("moderation_details"))
         if code in UNWILLING or details:
             named = details.get("categories")
@@ -86,9 +87,13 @@ def read_response(body: Mapping[str, Any], name: str) -> Response:
         body=body,
         raw=raw,
         image=results[-1] if results else None,
-        model=text(body.get("model")),
-        reasoning="\n\n".join(one for part in thoughts if (one := text(part.get("text")).strip())) or None,
-        words="\n\n".join(one for part in said if (one := text(part.get("text")).strip())),
-        refused="\n\n".join(one for part in said if (one := text(part.get("refusal")).strip())),
+        model=clean(text(body.get("model"))),
+        reasoning=_joined(thoughts, "text") or None,
+        words=_joined(said, "text"),
+        refused=_joined(said, "refusal"),
         calls=calls,
     )
+
+
+def _joined(parts: list[dict[str, Any]], field: str) -> str:
+    return beginning("\n\n".join(one for part in parts if (one := text(part.get(field)).strip())))

@@ -16,7 +16,7 @@ from convergebench.editors.providers.openai.client import OpenAIEditor, OpenAIOp
 from convergebench.editors.providers.openai.images import counted
 from convergebench.editors.providers.openai.response import Response, read_response
 from convergebench.editors.providers.remote import data_uri
-from convergebench.editors.providers.sdk import count, table, text
+from convergebench.editors.providers.sdk import count, table, text, unsettled_if_unpriced
 from convergebench.types import Edited, EditRequest
 
 TOOL = "gpt-image-2"
@@ -89,7 +89,7 @@ class OpenAIResponsesEditor(OpenAIEditor):
         tokens = self._tokens(response)
         dollars = self.cost(request, tokens, made=response.image is not None)
         if response.image is None:
-            raise response.refusal(self.name, dollars)
+            raise unsettled_if_unpriced(response.refusal(self.name, dollars))
         image, mime = self.received(response.image, raw=response.raw, dollars=dollars)
         return Edited(
             image,

@@ -1,0 +1,78 @@
+"""What a run would do, printed instead of done: cases, calls, dollars, hours, and what the images can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from convergebench.engine.plan import EditorForecast
+    from convergebench.engine.session import Prepared
+
+
+def print_forecast(root: Path, prepared: Prepared) -> None:
+    """Say what is left to do, editor by editor."""
+    from convergebench.cli.display import say
+    from convergebench.editors import base as editors
+    from convergebench.engine.plan import forecast, hours_in_all
+    from convergebench.metrics import load_metric
+    from convergebench.metrics.readiness import lacks
+    from convergebench.store.run import is_run
+
+    done: dict[tuple[str, str], int] = {}
+    if is_run(root):
+        from convergebench.store.frames import RunFrames
+
+        frames = RunFrames(root)
+        done = frames.steps_done()
+        frames.close()
+    rows = forecast(prepared.chains, prepared.editors, done)
+    for reason in prepared.left_out:
+        say(f"left out: {reason}")
+    cases = len({chain.case.id for chain in prepared.chains})
+    say(f"{root}: {len(prepared.sources)} images, {len(prepared.edits)} edits, {cases} cases, "
+        f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip
+    width = max(len(row.editor) for row in rows)
+    say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
+    for row in rows:
+        say(_forecast_line(row, width))
+    needs = {name: editors.lacks(editor) for name, editor in prepared.editors.items()}
+    needs |= {name: lacks(load_metric(name).facts) for name in prepared.metrics}
+    for name, reasons in needs.items():
+        if reasons:
+            say(f"before {name} can run: {'; '.join(reasons)}")
+    for notice in dict.fromkeys(one for editor in prepared.editors.values() for one in editors.notices(editor)):
+        say(f"note: {notice}")
+    known = [row.dollars for row in rows if row.dollars is not None]
+    more = " and what nobody knows" if len(known) < len(rows) else ""
+    hours = hours_in_all(rows, prepared.editors)
+    say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
+        "(editors run side by side; retries come on top)")  # fmt: skip
+    for line in _power(root, prepared):
+        say(line)
+
+
+def _power(root: Path, prepared: Prepared) -> list[str]:
+    """What the images can tell about the editors: planned, and by the spread that the run has seen."""
+    from convergebench.analysis.power import plan_lines, seen_lines
+    from convergebench.report.assemble import analysis_settings, assemble
+    from convergebench.store.run import is_complete
+
+    settings = analysis_settings(prepared.spec)
+    abilities = [editor.capabilities for editor in prepared.editors.values()]
+    rivals = [one for one in abilities if one.instructed and not one.simulated] or [
+        one for one in abilities if one.instructed
+    ]
+    lines = plan_lines(
+        len(prepared.sources),
+        len(rivals or abilities),
+        confidence=settings.confidence,
+        exact_up_to=settings.exact_sources,
+        permutations=settings.permutations,
+    )
+    return [*lines, *(seen_lines(assemble(root).analysis.pairwise) if is_complete(root) else [])]
+
+
+def _forecast_line(row: EditorForecast, width: int) -> str:
+    dollars = "unknown" if row.dollars is None else f"{row.dollars:,.2f}"
+    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {dollars:>11} {row.hours:>8.2f}"

@@ -1,0 +1,116 @@
+"""Who may be asked: the roles that a user gives, and those found in a run, which somebody else may have written.
+
+A served role says where pictures are sent, with which key, and which rubric files are read. One that is found in a
+run is used only if the user gives the same role or confirms it; until then it is shown and nothing of it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from convergebench.errors import StudyError
+from convergebench.roles import defaults, make_role
+
+if TYPE_CHECKING:
+    from convergebench.roles.base import Role
+    from convergebench.roles.tables import RoleTable
+
+FLAG = "--trust-roles"
+WITHOUT_SERVER = ("measuring", "word-list")
+"""Kinds that are code of this package: they send nothing and read no key."""
+LONGEST = 200
+"""Characters of one setting that are shown: a run's words may be of any length."""
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Who answers questions about a run."""
+
+    roles: Mapping[str, Role]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Role of the run that was not confirmed → what it is and what to type."""
+    confirmed: Mapping[str, str] = field(default_factory=dict)
+    """Served role of the run that the user confirmed → as it is shown."""
+
+    def require(self, asked: Iterable[str]) -> None:
+        """`StudyError` if one of these roles waits for the user's word."""
+        for name in asked:
+            if name in self.refused:
+                raise StudyError(self.refused[name])
+
+
+def answering(found: object, given: Mapping[str, Any], *, trusted: bool) -> Answering:
+    """The roles of a run (`found`, as its manifest has them) with those that the user gives in their place."""
+    tables = found if isinstance(found, Mapping) else {}
+    roles = {name: make_role(name, _checked(name, table)) for name, table in given.items()}
+    refused: dict[str, str] = {}
+    confirmed: dict[str, str] = {}
+    for name, table in tables.items():
+        if name in roles:
+            continue
+        harmless = needs_no_word(table)
+        if not (harmless or trusted or _same_server(table, given.values())):
+            refused[name] = (
+                f"the run names a {one_word(name)} of its own: {shown(table)}. Nothing was sent; if you know it, add "
+                f"{FLAG}, or name your own: --roles FILE"
+            )
+            continue
+        try:
+            roles[name] = make_role(name, _checked(name, table))
+        except StudyError as error:  # it matters only to whoever asks this role
+            refused[name] = f"the run's {error}"
+            continue
+        if not harmless:
+            confirmed[name] = f"{one_word(name)}: {shown(table)}"
+    for name, role in defaults().items():
+        if name not in refused:  # a role that waits for the user's word is not quietly played by another
+            roles.setdefault(name, role)
+    return Answering(roles, refused, confirmed)
+
+
+def needs_no_word(table: object) -> bool:
+    """Whether a role found in a run can do no harm: it has no server and brings no file."""
+    if not isinstance(table, Mapping):
+        return False
+    return table.get("kind", "measuring") in WITHOUT_SERVER and not table.get("rubrics")
+
+
+def shown(table: object) -> str:
+    """Server, model, name of the key's variable and files of a role, in one line."""
+    if not isinstance(table, Mapping):
+        return f"a {type(table).__name__} where a table should be"
+    rubrics = table.get("rubrics")
+    files = ", ".join(map(one_word, rubrics.values())) if isinstance(rubrics, Mapping) else ""
+    parts = [
+        f"{one_word(table.get('model') or 'a model without a name')} at {one_word(table.get('base_url') or 'nowhere')}",
+        f"with the key in {one_word(table['key'])}" if table.get("key") else "without a key",
+        f"with the rubrics {files}" if files else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def one_word(text: object) -> str:
+    """A stranger's words without line breaks and escape codes, and not without end."""
+    plain = "".join(letter if letter.isprintable() else "�" for letter in str(text))
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
+
+
+def _same_server(table: object, given: Iterable[Any]) -> bool:
+    """Whether the user gives a role with the same server, model, key and rubrics under another name."""
+    parts = ("kind", "base_url", "model", "key", "rubrics")
+
+    def identity(one: Any) -> list[Any]:
+        return [one.get(part) or None for part in parts]
+
+    return isinstance(table, Mapping) and any(identity(one) == identity(table) for one in given)
+
+
+def _checked(name: str, table: object) -> RoleTable:
+    from convergebench.documents import check_document
+    from convergebench.roles.tables import RoleTable
+
+    if not isinstance(table, Mapping):
+        raise StudyError(f"[roles.{one_word(name)}] is not a table; write one, or give it with --roles FILE")
+    return check_document(table, RoleTable, where=f"[roles.{one_word(name)}]")

@@ -1,0 +1,80 @@
+"""CSV files, which people open in a spreadsheet: what came from outside must not become a formula or a row there.
+
+Every CSV file of the project is written here. A text that a spreadsheet would work out gets an apostrophe before it,
+numbers are what they are, and a cell with a comma, a quote or any break of lines stands in quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMULA = r"'*[=+\-@\t\r\n＝＋－＠]"
+"""How a text begins that a spreadsheet would work out, or that only its mark keeps from it."""
+_FORMULA, _GUARDED = re.compile(FORMULA), re.compile("'" + FORMULA)
+_QUOTED = re.compile('[,"\r\n]')
+
+
+def guarded(cell: Any) -> Any:
+    """With an apostrophe before a text that looks like a formula; numbers are what they are."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """As it was before."""
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """One line of a CSV file; None is an empty cell."""
+    # Python's own writer leaves a lone carriage return unquoted, and readers then see two rows
+    texts = ["" if cell is None else _encodable(str(guarded(cell))) for cell in cells]
+    line = ",".join(f'"{text.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(text) else text for text in texts)
+    return (line or '""') + "\n"
+
+
+def _encodable(text: str) -> str:
+    """With half characters by their numbers: they stand for file names that are not UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class Sheet:
+    """Writes rows under these columns into a text file that was opened with `newline=""`."""
+
+    def __init__(self, file: IO[str], columns: Sequence[str]) -> None:
+        self._file, self._columns = file, tuple(columns)
+        file.write(csv_line(self._columns))
+
+    def row(self, values: Mapping[str, Any]) -> None:
+        """Write one; a missing value is an empty cell, a value without a column is a mistake of ours."""
+        strange = values.keys() - set(self._columns)
+        if strange:
+            raise ValueError(f"no column for {', '.join(sorted(strange))}")
+        self._file.write(csv_line(values.get(column) for column in self._columns))
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """A whole file as text."""
+    return csv_line(columns) + "".join(csv_line(row.get(column) for column in columns) for row in rows)
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """A table as a CSV file; infinities stay infinite, a missing value is an empty cell."""
+    import polars as pl
+    import polars.selectors as cs
+
+    texts = (cs.string() | cs.categorical() | cs.by_dtype(pl.Enum)).as_expr().cast(pl.String)
+    marked = frame.with_columns(texts.str.replace(f"^({FORMULA})", "'${1}"))
+    marked.rename({name: str(guarded(name)) for name in frame.columns}).write_csv(path)
+
+
+def unguarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table as it was before it became a CSV file."""
+    import polars as pl
+
+    return frame.with_columns(pl.col(pl.String).str.replace(f"^'({FORMULA})", "${1}"))

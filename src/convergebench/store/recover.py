@@ -1,0 +1,179 @@
+"""Rebuilding a damaged run in a new folder from what its journal and images still say. The old one stays as it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from convergebench.errors import StudyError
+from convergebench.ids import image_id
+from convergebench.store.consistent import Sorting
+from convergebench.store.images import EXTENSIONS, file_of, identity_of
+from convergebench.store.journal import Journal
+from convergebench.store.labels import EVIDENCE, source_crop
+from convergebench.store.lock import require_unlocked
+from convergebench.store.manifest import command_line, session, write_manifest
+from convergebench.store.recover_manifest import StudyFaults, recovered_manifest
+from convergebench.store.rubrics import FOLDER as RUBRICS
+from convergebench.store.salvage import Salvage, salvage
+from convergebench.store.schema import MIGRATIONS
+
+Probe = Callable[[bytes], tuple[str, int, int]]
+"""(MIME type, width, height) of an image's bytes; StudyError if they are none."""
+
+
+@dataclass
+class Recovered:
+    """What a recovered run holds, beside what could not be brought along."""
+
+    kept: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+    """Per table: rows that were found and could not stand."""
+    torn: tuple[str, ...] = ()
+    """Tables of which pages cannot be read, so that nobody knows how many rows were on them."""
+    notes: list[str] = field(default_factory=list)
+    dollars: float = 0.0
+    command: str = ""
+    """What to type to go on, as far as the manifest tells."""
+
+
+def recover(
+    root: Path, out: Path, *, probe: Probe, study_faults: StudyFaults = lambda spec: [], run: Path | None = None
+) -> Recovered:
+    """Build the run anew in the empty folder `out`; `run` is the name that the folder will have."""
+    require_unlocked(root)
+    found = salvage(root / "run.sqlite")
+    manifest, notes = recovered_manifest(root, found, study_faults)
+    images = _copy_images(root, out, {row["id"]: row["mime"] for row in found.rows("images")})
+    notes += _add_image_rows(found, out, images, probe)
+    sorting = Sorting(found, images, manifest.editors)
+    sorting.sort()
+    _copy_evidence(root, out, found)
+    for rubric in _files(root / RUBRICS):
+        _copied(rubric, out / RUBRICS / rubric.name)
+    _write_database(out / "run.sqlite", found)
+    write_manifest(
+        out / "manifest.json",
+        type(manifest)(**{**vars(manifest), "sessions": [*manifest.sessions, session(command_line())]}),
+    )
+    if found.mended:
+        notes.append(f"{found.mended} calls had unreadable cells; where the amount was lost, the editor's price counts")
+    with closing(Journal(out / "run.sqlite")) as journal:  # brings it up to today's schema
+        dollars = journal.dollars()
+    lost = {table: found.lost.get(table, 0) + sorting.dropped.get(table, 0) for table in found.columns}
+    return Recovered(
+        kept={table: len(rows) for table, rows in found.tables.items()},
+        lost=lost,
+        torn=tuple(sorted(found.torn)),
+        notes=notes,
+        dollars=dollars,
+        command=_command(manifest.sessions, run or out),
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Plain files below a folder; links are not followed, since they lead out of the run."""
+    for parent, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = Path(parent, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _copy_images(root: Path, out: Path, mimes: dict[str, str]) -> dict[str, str]:
+    """Id → file of every image whose bytes are right: wanted by a row, wherever it lies, or true to its own name."""
+    copied: dict[str, str] = {}
+    for path in _files(root / "images"):
+        try:
+            data = path.read_bytes()
+        except OSError:
+            continue
+        identity, file = image_id(data), path.relative_to(root).as_posix()
+        if identity in copied or (identity not in mimes and identity_of(file) != identity):
+            continue
+        if identity in mimes:
+            file = file_of(identity, mimes[identity])
+        target = out / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        copied[identity] = file
+    return copied
+
+
+def _add_image_rows(found: Salvage, out: Path, images: dict[str, str], probe: Probe) -> list[str]:
+    """Rows of images are right about their files, and lost ones are made anew from the files themselves."""
+    rows = found.tables["images"]
+    made = 0
+    for identity, file in list(images.items()):
+        if (identity,) in rows:
+            old = rows[identity,]
+            rows[identity,] = (identity, file, *old[2:])
+            continue
+        data = (out / file).read_bytes()
+        try:
+            mime, width, height = probe(data)
+        except StudyError:
+            continue
+        if mime in EXTENSIONS and file != file_of(identity, mime):
+            (out / file).rename(out / file_of(identity, mime))
+            images[identity] = file = file_of(identity, mime)
+        rows[identity,] = (identity, file, mime, width, height, len(data))
+        made += 1
+    return [f"{made} images had no row, which was made anew from their files"] if made else []
+
+
+def _copy_evidence(root: Path, out: Path, found: Salvage) -> None:
+    """Crops that labels name; a label whose crop is lost stays without one."""
+    if "labels" not in found.columns:
+        return
+    names = [column.name for column in found.columns["labels"]]
+    place = names.index("evidence")
+    for key, values in list(found.tables["labels"].items()):
+        file = values[place]
+        if file is None:
+            continue
+        sound = Path(file).parent == Path(EVIDENCE) and file.endswith(".png")
+        if not sound or not _copied(root / file, out / file):
+            found.tables["labels"][key] = (*values[:place], None, *values[place + 1 :])
+        else:
+            _copied(root / source_crop(file), out / source_crop(file))
+
+
+def _copied(source: Path, target: Path) -> bool:
+    if source.is_symlink() or not source.is_file():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        shutil.copyfile(source, target)
+    except OSError:
+        return False
+    return True
+
+
+def _write_database(path: Path, found: Salvage) -> None:
+    """As a database of its own version, so that whatever later versions move is moved for these rows too."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for script in MIGRATIONS[: found.version]:
+            connection.executescript(script)
+        connection.execute(f"pragma user_version = {found.version}")
+        connection.execute("begin")
+        for table, rows in found.tables.items():
+            holes = ",".join("?" * len(found.columns[table]))
+            connection.executemany(f"insert into {table} values ({holes})", rows.values())
+        connection.execute("commit")
+
+
+def _command(sessions: list[dict[str, Any]], run: Path) -> str:
+    """The last command that ran the study, with the new folder in the place of the old one."""
+    typed = [str(one.get("command", "")).split(" ") for one in sessions]
+    words = next((words for words in reversed(typed) if words[1:2] == ["run"] and "--run" in words[:-1]), None)
+    if words is None:
+        return ""
+    place = words.index("--run") + 1
+    return " ".join([*words[:place], str(run), *words[place + 1 :]])

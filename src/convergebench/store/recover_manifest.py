@@ -1,0 +1,100 @@
+"""The manifest of a damaged run: those parts of it that are sound, and what the journal tells in place of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from convergebench.errors import StudyError
+from convergebench.store.manifest import Manifest, read_manifest
+from convergebench.store.manifest_model import faults, load_document
+from convergebench.store.salvage import Salvage
+from convergebench.store.step_keys import UNKNOWN
+
+TABLES = ("fixed", "sources", "pairs", "editors", "metrics", "recordings")
+_TRIES = 1000
+
+
+StudyFaults = Callable[[Mapping[str, Any]], list[tuple[tuple[str, ...], str]]]
+"""The places of a study whose values are of no use, and why."""
+
+
+def recovered_manifest(root: Path, found: Salvage, study_faults: StudyFaults) -> tuple[Manifest, list[str]]:
+    """The manifest to go on with, and what has to be said about it."""
+    path = root / "manifest.json"
+    notes: list[str] = []
+    try:
+        manifest = read_manifest(path)
+    except StudyError as error:
+        if "newer convergebench" in str(error):
+            raise
+        manifest, notes = _sound_parts(path)
+    wrong = study_faults(manifest.spec)
+    if wrong:
+        spec = dict(manifest.spec)
+        for place, _ in wrong:
+            spec = _without(spec, place)
+        manifest = replace(manifest, spec=spec)
+        notes.append(f"of the study these values are lost: {', '.join('.'.join(place) for place, _ in wrong)}")
+    strangers = sorted({row["editor"] for row in found.rows("steps")} - manifest.editors.keys())
+    if strangers:
+        unknown: dict[str, Any] = {"fingerprint": UNKNOWN, "simulated": False, "deterministic": False}
+        manifest = replace(manifest, editors={**manifest.editors, **{name: dict(unknown) for name in strangers}})
+        notes.append(
+            f"who {', '.join(strangers)} is (the fingerprint) is lost; the same study, run again on the new folder, "
+            "fills it in if the keys of the steps agree"
+        )
+    return manifest, notes
+
+
+def _without(spec: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    """The same without what stands at this place; of a list nothing is taken out, it goes as a whole."""
+    name, *rest = place
+    inner = spec.get(name)
+    if rest and isinstance(inner, Mapping) and rest[0] in inner:
+        return {**spec, name: _without(inner, tuple(rest))}
+    return {key: value for key, value in spec.items() if key != name}
+
+
+def _sound_parts(path: Path) -> tuple[Manifest, list[str]]:
+    empty = Manifest(
+        name=path.parent.name,
+        study=UNKNOWN,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        spec={},
+        fixed={},
+    )
+    try:
+        content = load_document(path)
+    except ValueError as error:
+        return empty, [f"manifest.json is lost ({error}): settings, sources and edits are as the same study says them"]
+    if not isinstance(content, dict):
+        return empty, ["manifest.json is lost (it holds no table)"]
+    known = vars(empty)
+    content = {**known, **{name: value for name, value in content.items() if name in known}}
+    lost: list[str] = []
+    for _ in range(_TRIES):
+        wrong = faults(content)
+        if not wrong:
+            manifest = Manifest(**content)
+            return manifest, [f"of manifest.json these parts are lost: {', '.join(lost)}"] if lost else []
+        where = wrong[0].partition(": ")[0]
+        lost.append(where)
+        _remove(content, where, known)
+    return empty, ["manifest.json is lost (too much of it is damaged)"]
+
+
+def _remove(content: dict[str, Any], where: str, known: dict[str, Any]) -> None:
+    """Take a faulty entry out of its table, or put a whole part back to what an empty manifest has."""
+    part, _, rest = where.partition(".")
+    table = content.get(part)
+    if isinstance(table, dict) and part != "fixed":
+        # names may hold dots themselves
+        names = [name for name in table if rest == name or rest.startswith(f"{name}.")]
+        if names:
+            content[part] = {name: value for name, value in table.items() if name != max(names, key=len)}
+            return
+    content[part] = known.get(part)

@@ -1,0 +1,77 @@
+"""Rubric files that are metrics: a run keeps a copy of each and reads no other.
+
+A manifest names such a metric by the path it once had. That path is a name and no more: a run that came from somebody
+else must not choose which files of this machine are read, and on another machine the file is not there anyway.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from convergebench.errors import StudyError
+from convergebench.store.images import write_synced
+from convergebench.store.outside import plain
+
+FOLDER = "rubrics"
+ENDING = ".toml"
+MOST = 1_000_000
+"""Bytes of a rubric that is kept; a few thousand are usual."""
+
+
+def is_file(metric: str) -> bool:
+    """Whether a metric is named by a rubric's path."""
+    return metric.endswith(ENDING)
+
+
+def copy_of(root: Path, metric: str) -> Path:
+    """Where a run keeps the rubric that had this path."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", re.split(r"[/\\]", metric)[-1].removesuffix(ENDING)).strip("-")[:40]
+    told_apart = sha256(metric.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return root / FOLDER / f"{stem or 'rubric'}-{told_apart}{ENDING}"
+
+
+def readable(root: Path, metric: str) -> str:
+    """The name by which a metric of a run's manifest may be loaded: itself, or the run's own copy of a rubric."""
+    if not is_file(metric):
+        return metric
+    copy = copy_of(root, metric)
+    if copy.is_file() and not copy.is_symlink():
+        _require_short(copy)
+        return str(copy)
+    # quoted, for whoever copies the command: the path may be a stranger's words
+    path = shlex.quote(plain(metric))
+    raise StudyError(
+        f"{root} names the rubric file {path}, of which it holds no copy, and a run does not choose what is read "
+        f"from this disk; if the file is yours: mkdir -p {shlex.quote(str(copy.parent))} && cp {path} "
+        f"{shlex.quote(str(copy))}"
+    )
+
+
+def keep(root: Path, metrics: Iterable[str]) -> None:
+    """Copy the rubrics that the user named into the run; their manifest's entries are their paths."""
+    for metric in metrics:
+        if not is_file(metric) or Path(metric).resolve().parent == (root / FOLDER).resolve():
+            continue
+        copy = copy_of(root, metric)
+        _require_short(Path(metric))
+        data = Path(metric).read_bytes()
+        if not copy.is_file() or copy.is_symlink() or copy.read_bytes() != data:
+            write_synced(copy, data)
+
+
+def _require_short(file: Path) -> None:
+    size = file.stat().st_size
+    if size > MOST:
+        raise StudyError(f"{plain(file)} has {size:,} bytes, and a rubric may have {MOST:,}; name another file")
+
+
+def key_of(root: Path, manifest: Iterable[str], metric: str) -> str:
+    """Under which name the manifest has a metric that was loaded from the run's own copy."""
+    if not is_file(metric):
+        return metric
+    place = Path(metric).resolve()
+    return next((key for key in manifest if is_file(key) and copy_of(root, key).resolve() == place), metric)

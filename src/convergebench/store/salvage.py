@@ -1,0 +1,196 @@
+"""The rows of a database that may be damaged, as far as they can be had: by SQLite, else out of its bare pages."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from convergebench.errors import StudyError
+from convergebench.store.carve import carve
+from convergebench.store.columns import Column, Columns
+from convergebench.store.journal import connect
+from convergebench.store.rows import WORDS, Values, columns_at, lenient, read_rows, row_fault, version_of
+from convergebench.store.schema import MIGRATIONS
+
+KEYS = {
+    "images": 1, "cases": 1, "chains": 2, "steps": 1, "chain_steps": 3, "attempts": 2, "answers": 1, "comparisons": 1,
+    "measurements": 4, "labels": 1, "probes": 5, "anchors": 4, "parts": 1,
+}  # fmt: skip
+"""How many columns at the front are a table's key."""
+_ADDED: dict[str, Values] = {"steps": (None, 0), "attempts": (1, "")}
+"""What columns that were added later hold in rows from before."""
+_BEGINNINGS: dict[str, dict[str, str]] = {
+    "images": {"id": "i1:", "file": "images/"},
+    "cases": {"image": "i1:"},
+    "steps": {"id": "s1:", "image": "i1:"},
+    "chain_steps": {"step": "s1:"},
+    "comparisons": {"id": "m1:", "subject": "i1:", "reference": "i1:", "via": "i1:"},
+    "measurements": {"comparison": "m1:"},
+    "parts": {"id": "p1:", "image": "i1:"},
+}
+"""How the keys of a table begin."""
+
+
+@dataclass
+class Salvage:
+    """What could be read."""
+
+    version: int
+    columns: Columns
+    tables: dict[str, dict[Values, Values]]
+    """Per table: key → row."""
+    lost: dict[str, int] = field(default_factory=dict)
+    """Rows that were found and cannot be used."""
+    torn: set[str] = field(default_factory=set)
+    """Tables with pages that cannot be read: nobody knows how many rows were on them."""
+    suspect: bool = False
+    """SQLite finds fault with the file, whether or not it could read every table."""
+    mended: int = 0
+    """Calls whose row had to be completed."""
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """A table's rows by column; a table that this version does not have is empty."""
+        names = [column.name for column in self.columns.get(table, ())]
+        return [dict(zip(names, values, strict=True)) for values in self.tables.get(table, {}).values()]
+
+
+def salvage(database: Path) -> Salvage:
+    """Read everything; the file and its log are copied first, since opening them would change them."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "run.sqlite"
+        for suffix in ("", "-wal"):
+            source = database.with_name(f"{database.name}{suffix}")
+            if source.is_file():
+                shutil.copyfile(source, copy.with_name(f"{copy.name}{suffix}"))
+        found = _read(copy) if copy.exists() else None
+        records = list(carve(copy)) if found is None or found.torn or found.suspect else []
+    if found is None:
+        version = len(MIGRATIONS) if any(len(one) == 12 and _fits("attempts", one) for one in records) else 4
+        columns = columns_at(version)
+        found = Salvage(version, columns, {table: {} for table in columns}, torn=set(columns))
+    for record in records:
+        _sort_in(found, record)
+    _mend_calls(found)
+    return found
+
+
+def _read(copy: Path) -> Salvage | None:
+    """By SQLite; None if it cannot even open the file."""
+    try:
+        with closing(connect(copy, read_only=True)) as connection:
+            lenient(connection)
+            version = version_of(connection)
+            found = Salvage(version, columns_at(version), {})
+            for table, columns in found.columns.items():
+                found.tables[table] = {}
+                _read_table(connection, table, columns, found)
+            # rows on pages that were passed over without a word are found among the bare pages
+            found.suspect = not _is_quiet(connection)
+            return found
+    except (StudyError, sqlite3.Error):
+        return None
+
+
+def _is_quiet(connection: sqlite3.Connection) -> bool:
+    try:
+        return all(line == "ok" for (line,) in connection.execute("pragma quick_check"))
+    except sqlite3.Error:
+        return False
+
+
+def _read_table(connection: sqlite3.Connection, table: str, columns: tuple[Column, ...], found: Salvage) -> None:
+    try:
+        for values in read_rows(connection, table, columns):
+            _take(found, table, columns, values)
+    except sqlite3.Error:
+        found.torn.add(table)
+
+
+def _take(found: Salvage, table: str, columns: tuple[Column, ...], values: Values) -> None:
+    if table == "attempts" and isinstance(values[0], str) and isinstance(values[1], int):
+        found.tables[table].setdefault(values[:2], values)  # no call is thrown away; see _mend_calls
+    elif row_fault(table, columns, values):
+        found.lost[table] = found.lost.get(table, 0) + 1
+    else:
+        found.tables[table].setdefault(values[: KEYS[table]], values)
+
+
+def _sort_in(found: Salvage, record: Values) -> None:
+    """A record from a bare page into the table that it fits, if it is not there."""
+    for table in found.columns if found.suspect else found.torn:
+        columns = found.columns[table]
+        values = _padded(table, record, len(columns))
+        if values is not None and _fits(table, values):
+            whole = tuple(
+                float(value) if column.kind == "real" and isinstance(value, int) else value
+                for column, value in zip(columns, values, strict=True)
+            )
+            if not row_fault(table, columns, whole):
+                found.tables[table].setdefault(whole[: KEYS[table]], whole)
+
+
+def _padded(table: str, record: Values, wanted: int) -> Values | None:
+    missing = wanted - len(record)
+    added = _ADDED.get(table, ())
+    if not 0 <= missing <= len(added):
+        return None
+    return (*record, *added[len(added) - missing :]) if missing else record
+
+
+def _fits(table: str, values: Values) -> bool:
+    """Whether a row has the words that rows of this table have; what types can tell is told by `row_fault`."""
+    columns = columns_at(len(MIGRATIONS))[table]
+    if table == "attempts":
+        return isinstance(values[0], str) and values[0][:3] in ("s1:", "a1:") and values[1] != values[2]
+    named = {column.name: value for column, value in zip(columns, values, strict=False)}
+    begun = all(
+        named[name] is None or str(named[name]).startswith(beginning)
+        for name, beginning in _BEGINNINGS.get(table, {}).items()
+    )
+    return begun and all(named[name] in words for name, words in WORDS.get(table, {}).items())
+
+
+def _mend_calls(found: Salvage) -> None:
+    """Complete rows of calls: money that was spent is counted, and where the amount is lost, at the editor's price."""
+    columns = found.columns["attempts"]
+    names = [column.name for column in columns]
+    rows = found.tables["attempts"]
+    prices: dict[Any, float] = {}
+    for values in rows.values():
+        row = dict(zip(names, values, strict=True))
+        if _is_amount(row["dollars"]):
+            prices[row["editor"]] = max(prices.get(row["editor"], 0.0), float(row["dollars"]))
+    for key, values in list(rows.items()):
+        if not row_fault("attempts", columns, values):
+            continue
+        row = dict(zip(names, values, strict=True))
+        price = prices.get(row["editor"], max(prices.values(), default=0.0))
+        row |= {name: _text(row[name]) for name in ("editor", "started", "outcome", "error")}
+        row |= {name: None for name in ("model", "raw") if row_fault("", [_column(columns, name)], (row[name],))}
+        row["seconds"] = row["seconds"] if _is_amount(row["seconds"]) else 0.0
+        if not _is_amount(row["dollars"]):
+            row |= {"dollars": price} | ({"settled": 0} if "settled" in row else {})
+        if "settled" in row:
+            row |= {"settled": int(row["settled"] == 1), "part": _text(row["part"])}
+        rows[key] = tuple(row.values())
+        found.mended += 1
+
+
+def _column(columns: tuple[Column, ...], name: str) -> Column:
+    return next(column for column in columns if column.name == name)
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return str(value if value is not None else "").encode("utf-8", "replace").decode("utf-8")

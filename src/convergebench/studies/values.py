@@ -1,0 +1,43 @@
+"""What the single values of a study file may be, so that every one can be stored, printed and worked with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from convergebench.documents import LARGEST, fault_in
+from convergebench.errors import StudyError
+
+
+def _readable(value: str) -> str:
+    if not value.isprintable() or value != value.strip() or not value:
+        raise ValueError("should be printable, and not empty or with spaces around it")
+    return value
+
+
+def _printable(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("should be one line of printable characters")
+    return value
+
+
+Seed = Annotated[int, Field(ge=0, lt=LARGEST)]
+"""NumPy takes no negative seed and SQLite no longer one."""
+Name = Annotated[str, Field(max_length=200), AfterValidator(_readable)]
+"""A name in tables, on pages and in file names."""
+Line = Annotated[str, Field(max_length=1000), AfterValidator(_printable)]
+"""One line of text; may be empty."""
+Position = Annotated[int, Field(ge=1, le=1_000_000)]
+"""The number of a round or step."""
+
+
+def require_plain(content: Mapping[str, Any], *, where: str) -> None:
+    """Refuse what no table, journal or manifest could hold.
+
+    Options of editors and roles are open to any value, so the models of the tables cannot do this for them.
+    """
+    fault = fault_in(content)
+    if fault:
+        raise StudyError(f"{where}: {fault}")

@@ -1,0 +1,119 @@
+"""A call that was sent and not answered whole may have been charged: every editor says so, wherever it breaks off."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from typing import Any
+
+import pytest
+
+from convergebench.editors.providers import download
+from convergebench.errors import EditorError, Transient
+from convergebench.types import EditRequest
+from convergebench.wire import poll
+from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
+from tests.editors.providers.speaker import SECRET, Speaker
+from tests.editors.providers.speakers.bfl import BlackForestLabs
+from tests.editors.providers.test_contract import ALL, BIG, BIG_BACK, WORDS, ask, made
+from tests.wire.bombs import bomb, packing
+
+SCENES: dict[str, Told] = {
+    "cut off in its body": Told(cut=True),
+    "reset after the request": Told(reset=True),
+    "endless": Told(body=b" " * (1 << 20), endless=True),
+    "a bomb in a bomb": Told(body=bomb(2), headers=packing(2)),
+    "silent": Told(hold=True),
+    "no JSON": Told(body=b"<html>"),
+    "another JSON": Told(body=[1]),
+    "an empty object": Told(body={}),
+}
+LATER = [one for one in ALL if one.__name__ in ("BlackForestLabs", "ComfyUI", "DashScope", "Fal", "Replicate")]
+"""Those whose image is fetched after the first answer."""
+FREE = ("/upload/image", "/queue", "/interrupt")
+"""What no edit is charged for."""
+
+
+@pytest.fixture(params=ALL, ids=lambda one: one.__name__)
+def speaker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Speaker:
+    one: Speaker = request.param()
+    if one.variable:
+        monkeypatch.setenv(one.variable, SECRET)
+    monkeypatch.setattr(download, "PAUSES", (0.0,))
+    monkeypatch.setattr(poll, "FIRST", 0.005)
+    return one
+
+
+def spoiling(speaker: Speaker, scene: Told, method: str) -> Answerer:
+    """All goes well but the answers to one method."""
+
+    def answer(asked: Asked, server: Loopback) -> Told:
+        fine = speaker.success(asked, server, BIG_BACK)
+        if asked.method != method or asked.route in FREE:
+            return fine
+        return Told(fine.status, fine.body, fine.headers, cut=True) if scene.cut else scene
+
+    return answer
+
+
+def failed(speaker: Speaker, answer: Answerer, **options: Any) -> EditorError:
+    with pytest.raises(EditorError) as caught:
+        ask(speaker, answer, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_paid_request_without_a_whole_answer_is_counted(speaker: Speaker, scene: str) -> None:
+    if scene == "an empty object" and speaker.use.startswith("comfyui:"):
+        pytest.skip("it goes on with the number it gave the job itself")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    error = failed(speaker, spoiling(speaker, SCENES[scene], "POST"), seconds=0.3 if scene == "silent" else 20)
+    assert error.unsettled or error.dollars > 0
+    assert not (error.unsettled and error.dollars > 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000  # KiB
+
+
+@pytest.mark.parametrize("speaker", LATER, indirect=True, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("scene", [*(one for one in SCENES if one not in ("silent", "endless")), "401", "404", "500"])
+def test_work_that_was_taken_and_cannot_be_fetched_is_counted(speaker: Speaker, scene: str) -> None:
+    told = SCENES.get(scene) or Told(int(scene), speaker.failure(int(scene), "no"))
+    error = failed(speaker, spoiling(speaker, told, "GET"), seconds=20)
+    assert error.unsettled or error.dollars > 0
+
+
+@pytest.mark.parametrize("dollars", [None, 0.25])
+@pytest.mark.parametrize("speaker", LATER, indirect=True, ids=lambda one: one.__name__)
+def test_what_the_user_says_a_call_costs_is_what_is_counted(speaker: Speaker, dollars: float | None) -> None:
+    """An image that was made and cannot be fetched: at the price, or unsettled where nobody knows one."""
+    told = {"dollars": dollars} if dollars else {}
+    error = failed(speaker, spoiling(speaker, Told(reset=True), "GET"), **told)
+    assert error.unsettled or error.dollars > 0
+    if error.dollars and dollars and not isinstance(speaker, BlackForestLabs):  # whose reply says what it costs
+        assert error.dollars == dollars
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
+def test_a_whole_answer_that_says_no_is_settled(speaker: Speaker, status: int) -> None:
+    told = Told(status, speaker.failure(status, "no"))
+    error = failed(speaker, lambda asked, server: told)
+    assert (error.unsettled, error.dollars) == (False, 0.0)
+
+
+def test_a_request_that_was_never_sent_is_settled(speaker: Speaker) -> None:
+    with serving(lambda asked, server: Told()) as server:
+        editor = made(speaker, server)
+    with pytest.raises(Transient) as gone:
+        asyncio.run(editor.edit(EditRequest(BIG, "image/png", WORDS)))  # type: ignore[arg-type]
+    assert (gone.value.unsettled, gone.value.dollars) == (False, 0.0)
+
+
+def test_a_failure_of_sixty_megabytes_is_told_at_once(speaker: Speaker) -> None:
+    import time
+
+    body = b'{"error": {"message": "out of order ' + f"{SECRET} ".encode() * 2_300_000 + b'"}}'
+    begun = time.monotonic()
+    error = failed(speaker, lambda asked, server: Told(500, body))
+    assert time.monotonic() - begun < 2
+    assert isinstance(error, Transient)
+    assert SECRET not in f"{error} {error.raw}"
+    assert len(f"{error} {error.raw}") < 2000

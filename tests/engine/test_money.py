@@ -1,0 +1,173 @@
+"""Every billed call is counted: whatever fails, and whenever the process is killed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convergebench.errors import Transient
+from convergebench.store.journal import Records, Unsettled
+from convergebench.types import Capabilities, EditRequest
+from tests.engine.parts import CASES, CountingEditor, query, walk
+from tests.engine.storm import FAULTS, PRICE, Provider, killed_at, weather
+
+
+def journalled(root: Path) -> tuple[float, Unsettled]:
+    records = Records(root / "run.sqlite")
+    found = records.dollars(), records.unsettled()
+    records.close()
+    return found
+
+
+# --- what one failed call counts at ----------------------------------------------------------------------
+
+
+def failing(root: Path, error: BaseException, price: float | None = 0.5) -> list[tuple[Any, ...]]:
+    def fail(request: EditRequest) -> None:
+        raise error
+
+    editor = CountingEditor(before=fail)
+    editor.capabilities = Capabilities(dollars_per_call=price)
+    walk(root, editor, rounds=1, cases=CASES[:1])
+    return query(root, "select distinct outcome, dollars, settled from attempts")
+
+
+def test_an_answer_that_never_came_whole_counts_at_its_price_and_is_marked(tmp_path: Path) -> None:
+    assert failing(tmp_path / "run", Transient("cut off", unsettled=True)) == [("transient", 0.5, 0)]
+
+
+def test_an_error_that_the_server_told_counts_as_it_says(tmp_path: Path) -> None:
+    assert failing(tmp_path / "run", Transient("503")) == [("transient", 0.0, 1)]
+    assert failing(tmp_path / "charged", Transient("504", dollars=0.1)) == [("transient", 0.1, 1)]
+
+
+@pytest.mark.parametrize("dollars", [float("nan"), -1.0, "free", float("inf"), None])
+def test_a_price_that_is_none_counts_as_the_price_known_before(tmp_path: Path, dollars: Any) -> None:
+    assert failing(tmp_path / "run", Transient("odd", dollars=dollars)) == [("transient", 0.5, 0)]
+
+
+def test_a_slip_of_foreign_code_may_have_been_billed(tmp_path: Path) -> None:
+    assert failing(tmp_path / "run", ValueError("slip")) == [("error", 0.5, 0)]
+
+
+def test_what_costs_nothing_is_settled_and_an_unknown_price_is_counted_as_a_call(tmp_path: Path) -> None:
+    assert failing(tmp_path / "free", Transient("cut off", unsettled=True), price=0.0) == [("transient", 0.0, 1)]
+    assert failing(tmp_path / "unknown", Transient("cut off", unsettled=True), price=None) == [("transient", 0.0, 0)]
+
+
+# --- the row of a call is on the disk before the call is made --------------------------------------------
+
+
+def test_a_call_is_journalled_at_its_price_before_it_is_made(tmp_path: Path) -> None:
+    seen: list[list[tuple[Any, ...]]] = []
+
+    def look(request: EditRequest) -> None:
+        seen.append(query(tmp_path / "run", "select outcome, dollars, settled from attempts where outcome = 'unknown'"))
+
+    walk(tmp_path / "run", CountingEditor(before=look, dollars=0.5), rounds=1, cases=CASES[:1])
+    assert seen == [[("unknown", 0.5, 0)]] * 2
+    assert query(tmp_path / "run", "select outcome, dollars, settled from attempts") == [("ok", 0.5, 1)] * 2
+
+
+def test_free_calls_cost_no_second_write(tmp_path: Path) -> None:
+    seen: list[int] = []
+    editor = CountingEditor(before=lambda request: seen.append(len(query(tmp_path / "run", "select * from attempts"))))
+    walk(tmp_path / "run", editor, rounds=1, cases=CASES[:1])
+    assert seen == [0, 1]
+
+
+# --- parts of made editors -------------------------------------------------------------------------------
+
+
+def test_every_answer_of_a_part_is_a_row_with_its_price_and_the_step_adds_them_up(tmp_path: Path) -> None:
+    provider = Provider()
+    weather(tmp_path / "run", provider)
+    rows = query(
+        tmp_path / "run",
+        """select step, sum(dollars), sum(part = 'inner'), sum(part = '') from attempts
+           where editor = 'three' group by step""",
+    )
+    assert rows
+    assert {row[1:] for row in rows} == {(3 * PRICE, 3, 1)}
+    assert query(tmp_path / "run", "select count(*) from parts") == [(3 * len(rows),)]
+    assert journalled(tmp_path / "run") == (provider.billed, (0, 0.0))
+
+
+@pytest.mark.parametrize("limit", [3, 5, 7, 9])
+def test_calls_of_parts_count_towards_the_limit(tmp_path: Path, limit: int) -> None:
+    provider = Provider()
+    weather(tmp_path / "run", provider, max_cost=limit)
+    assert 0 < provider.billed <= limit
+    assert journalled(tmp_path / "run")[0] == provider.billed
+
+
+def test_after_a_kill_a_made_editor_asks_only_for_what_is_missing(tmp_path: Path) -> None:
+    """Killed at every single call: what was answered and journalled is never paid for again."""
+    whole = Provider()
+    weather(tmp_path / "calm", whole)
+    for call in range(1, len(whole.bills) + 1):
+        provider = Provider()
+        copy = tmp_path / f"copy-{call}"
+        billed = killed_at(tmp_path / f"run-{call}", copy, provider, call)
+        answered = query(copy, "select count(*) from attempts where outcome = 'ok' and dollars > 0")[0][0]
+        provider.bills.clear()
+        weather(copy, provider)
+        assert len(provider.bills) == len(whole.bills) - answered
+        assert billed - answered <= 8, "no more is paid twice than was in flight"
+        unsettled = journalled(copy)[1]
+        assert billed - answered <= unsettled.calls <= 8, "and just the calls in flight are of unknown outcome"
+        assert unsettled.dollars == unsettled.calls * PRICE
+        assert query(copy, "select id, image from steps order by id") == query(
+            tmp_path / "calm", "select id, image from steps order by id"
+        )
+
+
+# --- the invariant ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    faults=st.lists(st.sampled_from(FAULTS), max_size=40),
+    kills=st.lists(st.integers(1, 30), max_size=3),
+    limit=st.one_of(st.none(), st.integers(1, 30)),
+)
+def test_in_any_storm_what_is_journalled_covers_what_was_billed_and_the_limit_holds(
+    tmp_path_factory: pytest.TempPathFactory, faults: list[str], kills: list[int], limit: int | None
+) -> None:
+    folder = tmp_path_factory.mktemp("storm")
+    root, provider = folder / "run", Provider(faults)
+    for number, call in enumerate(kills):
+        copy, before = folder / f"copy-{number}", list(provider.bills)
+        left = list(provider.faults)
+        billed = killed_at(root, copy, provider, len(before) + call, max_cost=limit)
+        if billed:  # the world goes on from the moment of the kill
+            del provider.bills[billed:]
+            provider.faults = left[len(left) - len(provider.faults) :] if provider.faults else []
+            root = copy
+        spent, _ = journalled(root)
+        assert spent >= provider.billed - 1e-9
+    weather(root, provider, max_cost=limit)
+    spent, unsettled = journalled(root)
+    assert spent >= provider.billed - 1e-9
+    assert unsettled.dollars <= spent
+    if limit is not None:
+        assert provider.billed <= limit + 1e-9
+
+
+def test_the_storm_really_storms(tmp_path: Path) -> None:
+    """The invariant would hold on a calm day too: here every fault is met, and calls of unknown outcome are left."""
+    faults = list(FAULTS) * 3
+    random.Random(5).shuffle(faults)
+    provider = Provider(faults)
+    for _ in range(4):
+        weather(tmp_path / "run", provider)
+    outcomes = {row[0] for row in query(tmp_path / "run", "select distinct outcome from attempts")}
+    assert {"ok", "transient", "bad-reply", "refused", "error"} <= outcomes
+    spent, unsettled = journalled(tmp_path / "run")
+    assert unsettled.calls > 0
+    assert spent >= provider.billed

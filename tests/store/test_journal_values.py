@@ -1,0 +1,175 @@
+"""A value that no column can hold fails its own caller; nobody is told "durable" of rows that are not on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convergebench.errors import StudyError, Unstorable
+from convergebench.store.journal import Journal, Row
+
+HALF = "\ud800"
+
+
+def attempt(step: str, **changes: Any) -> Row:
+    values = {
+        "step": step, "attempt": 1, "editor": "e", "started": "now", "seconds": 0.5, "dollars": 1.0, "outcome": "ok",
+        "error": "", "model": None, "raw": None, "settled": 1, "part": "",
+    }  # fmt: skip
+    return ("attempts", tuple({**values, **changes}.values()))
+
+
+def stored(path: Path) -> set[str]:
+    connection = sqlite3.connect(path)
+    found = {step for (step,) in connection.execute("select step from attempts")}
+    connection.close()
+    return found
+
+
+BAD = {
+    "a seed of 64 bits": {"attempt": 2**63},
+    "a number below the smallest": {"attempt": -(2**63) - 1},
+    "half a character": {"model": f"gpt{HALF}"},
+    "half a character in an error": {"error": HALF},
+    "no number": {"dollars": math.nan},
+    "a price that is words": {"dollars": "free"},
+    "an empty value": {"outcome": None},
+    "a number of another library": {"attempt": np.int64(3)},
+    "bytes": {"raw": b"raw"},
+    "a list": {"raw": ["raw"]},
+}
+
+
+@pytest.mark.parametrize("change", BAD.values(), ids=BAD.keys())
+def test_of_many_concurrent_commits_only_the_bad_one_fails_and_the_others_are_on_the_disk(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+
+    async def all_at_once() -> list[BaseException | None]:
+        rows = [attempt(f"s{number}", **(change if number == 2 else {})) for number in range(6)]
+        return await asyncio.gather(*(journal.commit([row]) for row in rows), return_exceptions=True)
+
+    results = asyncio.run(all_at_once())
+    assert [type(result) for result in results] == [type(None)] * 2 + [Unstorable] + [type(None)] * 3
+    assert stored(tmp_path / "run.sqlite") == {"s0", "s1", "s3", "s4", "s5"}
+    journal.commit_now([attempt("later")])
+    journal.close()
+    assert "later" in stored(tmp_path / "run.sqlite")
+
+
+def test_a_row_of_another_width_or_table_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+    for row in (("attempts", ("s", 1)), ("attempts; drop table steps", ("s",)), ("nothing", ())):
+        with pytest.raises(Unstorable, match="does not fit the table"):
+            journal.commit_now([row])
+    journal.close()
+
+
+class Surprised(Journal):
+    """Its checks let a value through that the database then refuses: the second line of defence."""
+
+    def _write_row(self, table: str, values: Sequence[Any]) -> None:
+        if values[0] in ("s1", "s4"):
+            raise ValueError("surprise")
+        super()._write_row(table, values)
+
+
+def test_what_slips_past_the_checks_fails_its_own_caller_too(tmp_path: Path) -> None:
+    journal = Surprised(tmp_path / "run.sqlite")
+
+    async def all_at_once() -> list[BaseException | None]:
+        work = (journal.commit([attempt(f"s{number}")]) for number in range(6))
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    results = asyncio.run(all_at_once())
+    journal.close()
+    failed = {number for number, result in enumerate(results) if isinstance(result, Unstorable)}
+    assert failed == {1, 4}
+    assert stored(tmp_path / "run.sqlite") == {"s0", "s2", "s3", "s5"}
+
+
+class Broken(Journal):
+    """The disk fails in the middle of a transaction, in a way that nobody thought of."""
+
+    def _write_row(self, table: str, values: Sequence[Any]) -> None:
+        super()._write_row(table, values)
+        if values[0] == "s3":
+            raise MemoryError("no more")
+
+
+def test_if_the_file_fails_every_caller_of_the_group_hears_it_and_nothing_is_half_written(tmp_path: Path) -> None:
+    journal = Broken(tmp_path / "run.sqlite")
+
+    async def all_at_once() -> list[BaseException | None]:
+        work = (journal.commit([attempt(f"s{number}")]) for number in range(6))
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    results = asyncio.run(all_at_once())
+    with pytest.raises(StudyError, match="nothing more can be written"):
+        journal.commit_now([attempt("later")])
+    journal.close()
+    durable = {f"s{number}" for number, result in enumerate(results) if result is None}
+    assert "s3" not in durable
+    assert stored(tmp_path / "run.sqlite") == durable
+
+
+ANYTHING = st.one_of(
+    st.none(), st.integers(), st.floats(), st.text(st.characters(codec=None)), st.binary(), st.booleans(),
+    st.sampled_from([HALF, 2**63, -(2**63), math.inf, np.float64(1.5), np.int64(1)]),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.lists(ANYTHING, min_size=10, max_size=10), min_size=1, max_size=5))
+def test_whatever_a_row_holds_its_caller_is_told_the_truth(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[Any]]
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "run.sqlite"
+    journal = Journal(path)
+
+    async def all_at_once() -> list[BaseException | None]:
+        work = (journal.commit([("attempts", (f"s{number}", 1, *values))]) for number, values in enumerate(rows))
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    results = asyncio.run(all_at_once())
+    journal.close()
+    assert all(result is None or isinstance(result, Unstorable) for result in results)
+    assert stored(path) == {f"s{number}" for number, result in enumerate(results) if result is None}
+
+
+def test_the_row_of_a_call_is_settled_once_and_no_cost_is_ever_dropped(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+    journal.commit_now([attempt("s", outcome="unknown", dollars=4.0, settled=0)])
+    assert (journal.dollars(), journal.unsettled()) == (4.0, (1, 4.0))
+    journal.commit_now([attempt("s", dollars=3.0)])
+    assert (journal.dollars(), journal.unsettled()) == (3.0, (0, 0.0))
+    journal.commit_now([attempt("s", dollars=0.5)])  # the same number again: another call, not the same one
+    journal.commit_now([attempt("s", dollars=0.25, editor="another")])
+    assert journal.dollars() == 3.75
+    assert list(journal.rows("select attempt, dollars from attempts order by 1")) == [(1, 3.0), (2, 0.5), (3, 0.25)]
+    journal.close()
+
+
+def test_rows_of_a_caller_that_was_cancelled_are_written_all_the_same(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "run.sqlite")
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(journal.commit([attempt("s")]))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    journal.close()
+    assert stored(tmp_path / "run.sqlite") == {"s"}

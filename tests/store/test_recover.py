@@ -1,0 +1,119 @@
+"""Recovering a run: what follows from a lost step is open again, and every call stays counted."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from convergebench.images.decode import probe
+from convergebench.store.carve import carve
+from convergebench.store.images import ImageStore
+from convergebench.store.journal import connect
+from convergebench.store.manifest import read_manifest, write_manifest
+from convergebench.store.recover import recover
+from convergebench.store.verify import problems
+from convergebench.types import Edited, EditRequest
+from tests.engine.parts import CASES, CountingEditor, faults, query, walk
+
+ROUNDS = 3
+STEPS = 2 * ROUNDS
+
+
+class Drifting(CountingEditor):
+    """Brightens whatever it is told, so that every picture of a chain is another."""
+
+    async def edit(self, request: EditRequest) -> Edited:
+        return await super().edit(replace(request, instruction="add one"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("made") / "run"
+    walk(root, Drifting(dollars=0.04), rounds=ROUNDS, cases=CASES[:1])
+    assert faults(root, "counting@1") == []
+    return root
+
+
+def copy_without(made: Path, target: Path, position: int, *, deterministic: bool = False) -> Path:
+    """A copy that lacks the picture of this step."""
+    shutil.copytree(made, target)
+    ((file,),) = query(
+        made,
+        "select i.file from chain_steps p join steps s on s.id = p.step join images i on i.id = s.image "
+        f"where p.position = {position}",
+    )
+    (target / file).unlink()
+    manifest = read_manifest(target / "manifest.json")
+    editors = {name: {**facts, "deterministic": deterministic} for name, facts in manifest.editors.items()}
+    write_manifest(target / "manifest.json", replace(manifest, editors=editors))
+    return target
+
+
+@pytest.mark.parametrize("position", [1, 3, STEPS])
+def test_steps_that_were_made_from_a_lost_one_are_open_again(made: Path, tmp_path: Path, position: int) -> None:
+    run = copy_without(made, tmp_path / "run", position)
+    (tmp_path / "new").mkdir()
+    told = recover(run, tmp_path / "new", probe=probe)
+    assert problems(tmp_path / "new") == []
+    assert query(tmp_path / "new", "select position from chain_steps order by 1") == [(n,) for n in range(1, position)]
+    assert told.lost["steps"] == STEPS - position + 1
+    ((status, rounds),) = query(tmp_path / "new", "select status, rounds from chains")
+    assert (status, rounds) == ("open", (position - 1) // 2)
+    assert told.dollars == pytest.approx(0.04 * STEPS), "what was paid stays counted"
+    again = Drifting(dollars=0.04)
+    walk(tmp_path / "new", again, rounds=ROUNDS, cases=CASES[:1])
+    assert again.calls == STEPS - position + 1
+    ((dollars,),) = query(tmp_path / "new", "select sum(dollars) from attempts")
+    assert dollars == pytest.approx(0.04 * (STEPS + again.calls))
+    assert problems(tmp_path / "new") == []
+
+
+def test_an_editor_that_always_answers_alike_makes_the_lost_step_alone(made: Path, tmp_path: Path) -> None:
+    run = copy_without(made, tmp_path / "run", 3, deterministic=True)
+    (tmp_path / "new").mkdir()
+    recover(run, tmp_path / "new", probe=probe)
+    assert problems(tmp_path / "new") == []
+    again = Drifting()
+    walk(tmp_path / "new", again, rounds=ROUNDS, cases=CASES[:1])
+    assert again.calls == 1
+
+
+def test_an_image_under_a_wrong_name_is_put_under_its_own(made: Path, tmp_path: Path) -> None:
+    run = copy_without(made, tmp_path / "run", 1)
+    ((file,),) = query(
+        made, "select i.file from chain_steps p join steps s on s.id = p.step join images i on i.id = s.image "
+        "where p.position = 1"
+    )  # fmt: skip
+    (run / "images" / "rescued by hand.dat").write_bytes((made / file).read_bytes())
+    (tmp_path / "new").mkdir()
+    told = recover(run, tmp_path / "new", probe=probe)
+    assert told.lost["steps"] == 0
+    assert ImageStore(tmp_path / "new").read(file) == (made / file).read_bytes()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_bare_pages_never_break_their_reader(made: Path, tmp_path: Path, data: st.DataObject) -> None:
+    """Whatever stands in a file, reading it ends, and raises nothing."""
+    content = bytearray((made / "run.sqlite").read_bytes())
+    for _ in range(data.draw(st.integers(1, 20))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path / "broken.sqlite"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    for record in carve(path):
+        assert isinstance(record, tuple)
+
+
+def test_bare_pages_hold_every_row_of_a_sound_run(made: Path) -> None:
+    found = set(carve(made / "run.sqlite"))
+    with closing(connect(made / "run.sqlite", read_only=True)) as connection:
+        for table in ("images", "cases", "chains", "steps", "chain_steps", "attempts", "comparisons"):
+            rows = connection.execute(f"select * from {table}").fetchall()
+            assert rows, table
+            assert set(rows) <= found, table

@@ -15,6 +15,9 @@ if BESIDE.is_dir():
 # names of variables that tests make up for servers of their own; without this list no key is read from them
 os.environ.setdefault("CONVERGEBENCH_KEYS", "A_KEY,JUDGE_KEY,MY_KEY,MY_SERVER_KEY,WEBUI_LOGIN")
 
+# the files of plots are most of the time of a small report; tests that are about them ask for them
+os.environ.setdefault("CONVERGEBENCH_PLOTS", "none")
+
 # every core has a test process already; threads of theirs would only wait for each other (half of the time was theirs)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

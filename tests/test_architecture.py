@@ -22,7 +22,7 @@ MAY_USE: dict[str, set[str]] = {
     "weights": set(),
     "wire": set(),
     "rubrics": set(),
-    "claims": set(),
+    "claims": {"images"},
     "metrics": {"images", "weights", "rubrics"},
     "edits": set(),
     "failures": {"images", "metrics"},

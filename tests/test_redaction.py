@@ -25,6 +25,29 @@ def test_values_of_secret_variables_are_blotted_out() -> None:
     assert redact(said, environment) == "401 for https://api.example/v1?key=… in /home/somebody, abc"
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bob:correcthorse9@proxy.example:3128",
+        "bob:correcthorse9@proxy.example",
+        "postgres://bob:correct%68orse9@db.example/runs?x=1",
+        "https://:correcthorse9@example.org",
+    ],
+)
+def test_the_password_in_an_address_is_blotted_out_and_its_host_is_not(address: str) -> None:
+    said = redact("login correcthorse9 and Ym9iOmNvcnJlY3Rob3JzZTk= at example.org", {"HTTPS_PROXY": address})
+    assert "correcthorse9" not in said
+    assert "Ym9iOmNvcnJlY3Rob3JzZTk" not in said
+    assert said.endswith(" at example.org")
+
+
+@pytest.mark.parametrize(
+    "value", ["git@github.com:owner/name", "a@b.example", "/home/me@work:/usr/bin", "x://y/@z:1234567"]
+)
+def test_an_address_without_a_password_is_no_secret(value: str) -> None:
+    assert redact(f"see {value}", {"PLACE": value}) == f"see {value}"
+
+
 @pytest.mark.parametrize("kind", ["transient", "refused", "bug", "raw"])
 def test_a_key_in_a_providers_words_is_in_no_file_of_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -80,3 +103,8 @@ def test_a_key_on_the_command_line_is_not_recorded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MY_TOKEN", KEY)
     monkeypatch.setattr(sys, "argv", ["/usr/bin/cbench", "run", "s.toml", f"--suite=//x/?t={KEY}", "--api-key=abc"])
     assert command_line() == "cbench run s.toml '--suite=//x/?t=…' --api-key=…"
+
+
+def test_a_file_name_on_the_command_line_need_not_be_unicode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["cbench", "audit", "run", "--out", "\udcff"])
+    assert command_line() == r"cbench audit run --out \udcff"

@@ -210,7 +210,8 @@ def test_a_long_text_takes_no_time(text: str) -> None:
     remember(KEY)
     begun = time.process_time()
     redact(text, {})
-    assert time.process_time() - begun < 1.5  # a fifth of it on an idle machine; what grows faster takes minutes
+    # measured: 0.02 to 0.2 s, escapes in escapes 0.7 s; what grows faster than the text takes minutes
+    assert time.process_time() - begun < 3
 
 
 def test_what_is_packed_beyond_reading_is_not_shown_at_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from math import isfinite
+from math import isfinite, isinf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +23,10 @@ DEEPEST = 24
 """Tables and lists inside each other; nothing that is meant is nested deeper."""
 LONGEST_TEXT = 1_000_000
 """Characters of one value."""
+LARGEST_FILE = 16 << 20
+"""Bytes of a file that a person writes; a manifest of 40,000 images is smaller."""
+LONGEST_SHOWN = 80
+"""Characters of a key or value that a message repeats."""
 
 MOST_FAULTS = 5
 """So many are told at once."""
@@ -42,16 +46,41 @@ def read_document(path: Path, model: type[Model]) -> Model:
     return check_document(read_toml(path), model, where=str(path))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The file as it stands, not yet checked."""
+def read_toml(path: Path, *, infinite: bool = False) -> dict[str, Any]:
+    """The file as it stands, with values that can be stored, but not yet checked against a model.
+
+    `infinite`: infinity is a number in it.
+    """
+    text = read_text(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{path} is not valid TOML: {error}") from error
+    except (RecursionError, ValueError) as error:  # brackets without end; an integer without end
+        raise StudyError(f"cannot read {path}: {_why(error)}") from error
+    fault = fault_in(content, infinite=infinite)
+    if fault:
+        raise StudyError(f"{path}: {fault}")
+    return content
+
+
+def read_text(path: Path) -> str:
+    """A file that a person wrote: UTF-8, with or without the mark that Windows puts first, and no larger than such are.
+
+    It may be a pipe or a device, which do not say how long they are.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise StudyError(f"{path} is larger than {LARGEST_FILE >> 20} MB; is it the file that you mean?")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} is not valid TOML: {error}") from error
-    except (RecursionError, ValueError) as error:  # a name with NUL; brackets without end; an integer without end
-        raise StudyError(f"cannot read {path}: {_why(error)}") from error
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except ValueError as error:  # a name with NUL
+        raise StudyError(f"cannot read {str(path)!a}: {error}") from error
 
 
 def check_document(content: Mapping[str, Any], model: type[Model], *, where: str) -> Model:
@@ -77,14 +106,18 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
         *parents, key = [str(part) for part in fault["loc"]] or ["the file"]
         if fault["type"] == "extra_forbidden":
             table = f" in [{'.'.join(parents)}]" if parents else ""
-            yield f"unknown key '{key}'{table}{suggest(key, _keys_of(model, parents))}"
+            yield f"unknown key '{_short(key)}'{_short(table)}{suggest(key[:LONGEST_SHOWN], _keys_of(model, parents))}"
         else:
             message = fault["msg"].removeprefix("Value error, ")
             given = fault["input"]
-            shown = f" (got {given!r})" if isinstance(given, str | int | float) else ""
-            yield f"{'.'.join([*parents, key])}: {message}{shown}"
+            shown = f" (got {_short(repr(given))})" if isinstance(given, str | int | float) else ""
+            yield f"{_short('.'.join([*parents, key]))}: {message}{shown}"
     if len(faults) > MOST_FAULTS:
         yield f"and {len(faults) - MOST_FAULTS} more"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _keys_of(model: Any, parents: list[str]) -> list[str]:
@@ -96,7 +129,7 @@ def _keys_of(model: Any, parents: list[str]) -> list[str]:
     return list(getattr(model, "model_fields", {}))
 
 
-def fault_in(content: Any) -> str:
+def fault_in(content: Any, *, infinite: bool = False) -> str:
     """Where a value stands that no table, journal or manifest could hold, and why; empty if there is none.
 
     NaN and infinity, huge integers, dates, NUL, halves of characters, texts without end, deep nesting.
@@ -104,6 +137,8 @@ def fault_in(content: Any) -> str:
     waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
     while waiting:
         place, value = waiting.pop()
+        if infinite and isinstance(value, float) and isinf(value):
+            continue
         fault = _unstorable(value) if len(place) <= DEEPEST else "tables and lists are nested too deeply"
         if fault:
             return f"{'.'.join(place[:5])}: {fault}" if place else fault

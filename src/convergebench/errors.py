@@ -25,6 +25,10 @@ class ConvergeBenchError(Exception):
     """Root of everything this package raises on purpose."""
 
 
+class Interrupted(BaseException):
+    """Ctrl-C or SIGTERM outside of an event loop; typer would swallow a KeyboardInterrupt without a word."""
+
+
 class EditorError(ConvergeBenchError):
     """One call of an editor did not give an image.
 

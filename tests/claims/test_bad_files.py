@@ -91,7 +91,7 @@ def test_a_slip_is_told_in_one_line(before: str, after: str, message: str, tmp_p
         ("left = {", "left = { value = 3,", "'value' takes no table, row or column"),
         ("left = {", "left = { sum = [1], ratio = [1, 2],", "is sum and ratio at once; one side is one thing"),
         ("left = {", "left = { rows = {},", "'rows' wants to be told what to make of them"),
-        ("right = 0", "right = nan", "nan is no value"),
+        ("right = 0", "right = nan", "should be a finite number"),
         ("right = 0", "right = [0, 1]", "'right' is one side, and two"),
         ('relation = ">"', 'relation = "between"', "'right' is one side, and two"),
         ('relation = ">"', 'relation = "better"', "'better' wants to be told which way"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from convergebench.claims.check import check
@@ -108,3 +109,20 @@ def test_answers_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         write(found, tmp_path / "out.md")
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("rows", [30_000_000, 2_000_000])
+def test_a_small_file_of_a_received_run_fills_no_memory(tmp_path: Path, rows: int) -> None:
+    (tmp_path / "run").mkdir()
+    zeros = pl.select(pl.repeat(0, rows, dtype=pl.Int8).alias("psnr"))
+    zeros.write_parquet(tmp_path / "run" / "scores.parquet")
+    assert (tmp_path / "run" / "scores.parquet").stat().st_size < 1_000_000
+    with pytest.raises(StudyError, match=r"more than 20,000,000 values|has 2,000,000 rows"):
+        Tables(run=tmp_path / "run").table("run:scores")
+
+
+def test_a_claim_file_may_say_infinity(tmp_path: Path) -> None:
+    table(tmp_path / "run", "scores", ENDLESS)
+    text = COUNT.format(address="run:scores").replace('of = "count"', 'of = "largest", column = "psnr"')
+    text = text.replace('relation = ">"', 'relation = "="').replace("right = 0", "right = inf")
+    assert [one.verdict for one in checked(own_file(tmp_path, text), tmp_path / "run").results] == [YES]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from convergebench.images.encode import encode_png
+from tests.cli.inside import run_inside
 
 PLUGIN = '''
 """A paid, slow editor, as a third party would write one."""
@@ -69,13 +70,17 @@ class World:
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "convergebench.cli.main", *words]
 
-    def cbench(self, *words: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            self.command(*words), cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=120
-        )
+    def cbench(self, *words: str, ok: bool = True, apart: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; `apart`: in a process of its own, which takes seconds more."""
+        done = self._apart(*words) if apart else run_inside(words, self.root, self.environment)
         assert (done.returncode == 0) == ok, done.stdout + done.stderr
         assert "Traceback" not in done.stderr, done.stderr
         return done
+
+    def _apart(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words), cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=120
+        )
 
     @property
     def calls(self) -> int:

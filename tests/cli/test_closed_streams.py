@@ -14,6 +14,7 @@ ENDINGS = {
     "stdout is closed": (f"{COMMAND} >&-", 0, 1),
     "stdout and stderr are closed": (f"{COMMAND} >&- 2>&-", 0, 0),
     "everything is closed": (f"{COMMAND} <&- >&- 2>&-", 0, 0),
+    "stdout is closed and stderr is full": (f"{COMMAND} >&- 2> /dev/full", 0, 0),
     "the reader goes away": (f"{COMMAND} | true; exit ${{PIPESTATUS[0]}}", None, 0),
     "the disk is full": (f"{COMMAND} > /dev/full", None, 1),
     "an error with stderr closed": (f"{COMMAND}s-there-are-none 2>&-", 2, 0),

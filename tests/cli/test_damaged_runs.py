@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import sqlite3
+import sys
 import tempfile
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +18,8 @@ from typing import Any
 import pytest
 
 from convergebench.cli import mishaps
+from convergebench.errors import StudyError
+from convergebench.store import recover as recovering
 from convergebench.store.journal import connect
 from convergebench.store.verify import problems
 from tests.cli.damage import Damage, damaged_copy, damages, make_run
@@ -24,7 +29,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "verify": (),
     "show": (),
     "measure": ("--workers", "1", "--metric", "psnr"),
-    "export": ("--as", "json", "--out", "OUT"),
+    "export": ("--as", "imagefolder", "--out", "OUT"),
     "examine": ("--workers", "1"),
     "run": (),
     "recover": ("--out", "OUT"),
@@ -115,6 +120,7 @@ def test_a_table_of_hostile_cells_is_told_by_verify(small: Path, tmp_path: Path)
         "update measurements set value = x'00ff'": "value is a bytes instead of a number",
         "update chains set detail = cast(x'ff' as text)": "detail is not UTF-8",
         "update attempts set dollars = -4": "dollars is -4",
+        "update images set mime = 'image/none'": "mime is 'image/none', which is none of: image/avif",
         "update labels set source = 'nobody'": "source is 'nobody', which is none of: judge, person, rule",
     }
     for statement, said in hostile.items():
@@ -129,7 +135,7 @@ def test_a_table_of_hostile_cells_is_told_by_verify(small: Path, tmp_path: Path)
 
 
 def test_a_defect_is_one_line_with_a_file_for_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Path
 ) -> None:
     from convergebench.report import assemble
 
@@ -147,8 +153,12 @@ def test_a_defect_is_one_line_with_a_file_for_the_report(
     assert "ZeroDivisionError" in log.read_text()
     assert "sk-abcdef" not in log.read_text() + done.err
     monkeypatch.setenv("CONVERGEBENCH_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as shown:
         cbench("show", small)
+    sys.excepthook(shown.type, shown.value, shown.tb)
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError" in told
+    assert "sk-abcdef" not in told
 
 
 # recover
@@ -246,6 +256,52 @@ def test_recover_writes_into_no_folder_that_holds_something(small: Path, tmp_pat
         require_one_line(done, str(out))
         assert done.code == 2
     assert not (run / "inside").exists()
+
+
+def test_a_disk_that_is_full_is_the_reason_that_is_told(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old run is damaged, which is why it is recovered; what stopped the command is something else."""
+    run, new = tmp_path / "run", tmp_path / "new"
+    shutil.copytree(small, run)
+    (run / "manifest.json").unlink()
+
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(recovering, "_write_database", full)
+    done = cbench("recover", run, "--out", new)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert f"{new} could not be made: database or disk is full" in done.err
+    assert "--out" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"], "nothing half-made is left"
+
+
+@pytest.mark.parametrize("study", ["text", "roundtrip"])
+def test_values_of_a_study_are_looked_at_though_its_kind_is_lost(small: Path, tmp_path: Path, study: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(small, run)
+    content = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    content["spec"] |= {"study": study, "analysis": {**content["spec"]["analysis"], "exact_sources": {"a": 1}}}
+    (run / "manifest.json").write_text(json.dumps(content), encoding="utf-8")
+    done = cbench("verify", run)
+    assert "spec.analysis.exact_sources" in done.err
+    assert cbench("show", run).code == 2
+
+
+def test_warnings_of_libraries_are_not_for_the_user(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from convergebench.report import assemble
+
+    def warning(*_: Any, **__: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.warn("for developers", RuntimeWarning, stacklevel=1)
+        raise StudyError("this is for the user")
+
+    monkeypatch.setattr(assemble, "assemble", warning)
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: sys.stderr.write(f"{message}\n"))
+    assert cbench("show", small).err == "error: this is for the user\n"
 
 
 def _counts(run: Path) -> dict[str, int]:

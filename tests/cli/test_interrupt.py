@@ -38,6 +38,14 @@ class Stuck(Paid):
     async def edit(self, request):
         with open("begun", "w"):
             await asyncio.to_thread(time.sleep, 30)
+
+
+class Blocking(Stuck):
+    """Hangs without giving way to anything else."""
+
+    async def edit(self, request):
+        open("begun", "w").close()
+        time.sleep(30)
 '''
 
 
@@ -47,7 +55,8 @@ def slow_world(world: World) -> World:
     (world.root / "plugins" / "slow_parts.py").write_text(SLOW)
     points = world.root / "plugins" / "paid_editor-1.0.dist-info" / "entry_points.txt"
     points.write_text(
-        points.read_text() + "stuck = slow_parts:Stuck\n[convergebench.metrics]\nslow = slow_parts:slow\n"
+        points.read_text()
+        + "stuck = slow_parts:Stuck\nblocking = slow_parts:Blocking\n[convergebench.metrics]\nslow = slow_parts:slow\n"
     )
     return world
 
@@ -112,8 +121,9 @@ def test_a_worker_that_is_killed_is_told_in_one_line(slow_world: World, start: S
     assert err.count("\n") == 1
 
 
-def test_the_second_ctrl_c_leaves_at_once_though_an_editor_hangs(slow_world: World, start: Start) -> None:
-    process = start("run", "study.toml", "--run", "runs/stuck", "--editor", "stuck", "--no-report")
+@pytest.mark.parametrize("editor", ["stuck", "blocking"])
+def test_the_second_ctrl_c_leaves_at_once_though_an_editor_hangs(slow_world: World, start: Start, editor: str) -> None:
+    process = start("run", "study.toml", "--run", "runs/stuck", "--editor", editor, "--no-report")
     wait_until((slow_world.root / "begun").exists)
     process.send_signal(signal.SIGINT)
     time.sleep(0.5)

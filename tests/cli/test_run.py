@@ -21,7 +21,8 @@ COLUMNS = [
 
 
 def test_a_study_runs_from_file_to_report(world: World) -> None:
-    said = world.cbench("run", "study.toml", "--run", "runs/one").stdout
+    world.environment.pop("CONVERGEBENCH_PLOTS")
+    said = world.cbench("run", "study.toml", "--run", "runs/one", apart=True).stdout
     assert "sim-perfect" in said
     assert "runs/one/report/index.html" in said
     run = world.root / "runs" / "one"
@@ -33,8 +34,16 @@ def test_a_study_runs_from_file_to_report(world: World) -> None:
     assert psnr.height == 2 * 4 * 3, "two editors, four cases, three rounds"
     assert psnr.select("editor", "case", "round").is_duplicated().any() is False
     assert psnr.filter(pl.col("editor") == "sim-perfect")["value"].is_infinite().all()
-    assert any((run / "report" / "plots").glob("*.pdf"))
+    plots = run / "report" / "plots"
+    assert {path.suffix for path in plots.iterdir()} == {".png", ".svg", ".pdf"}
     assert (run / "tables" / "ranking.tex").exists()
+    world.cbench("report", "runs/one", "--plots", "svg")
+    assert {path.suffix for path in plots.iterdir()} == {".svg"}
+    assert "figures for print" in (run / "report" / "index.html").read_text(encoding="utf-8")
+    world.cbench("report", "runs/one", "--plots", "none")
+    assert list(plots.iterdir()) == []
+    assert "figures for print" not in (run / "report" / "index.html").read_text(encoding="utf-8")
+    assert "--plots jpg: say png, svg, pdf" in world.cbench("report", "runs/one", "--plots", "jpg", ok=False).stderr
 
 
 def test_the_same_command_goes_on_and_growing_goes_on(world: World) -> None:

@@ -331,7 +331,7 @@ def test_two_exports_to_one_place_do_not_meet(small_run: Path, tmp_path: Path) -
         if done.pictures == 5:
             export(small_run, tmp_path / "set", FOLDER)
 
-    with pytest.raises(StudyError, match=r"another export to .*set is under way"):
+    with pytest.raises(StudyError, match=r"another command is writing .*set; wait"):
         export(small_run, tmp_path / "set", FOLDER, again)
 
 
@@ -393,3 +393,24 @@ def test_the_page_on_data_sets_names_every_column() -> None:
     page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
     missing = [column for column in steps_table(["ssim"]).columns if f"`{column}`" not in page]
     assert not missing
+
+
+@pytest.mark.parametrize("epoch", ["99999999999999999", "9" * 500, "²", "x"])
+def test_a_day_that_cannot_be_told_is_told_first(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, epoch: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    with pytest.raises(StudyError, match=r"SOURCE_DATE_EPOCH=.*: give seconds since 1970"):
+        export(small_run, tmp_path / "set", FOLDER)
+    assert not (tmp_path / "set").exists()
+
+
+@pytest.mark.parametrize("option", ["name", "licence", "creator", "url"])
+@pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" ", "is empty"), ("\udcff", "not valid Unicode")])
+def test_words_that_no_file_could_hold_are_told_before_anything_is_written(
+    small_run: Path, tmp_path: Path, option: str, text: str, said: str
+) -> None:
+    wishes = replace(FOLDER, **{option: text})  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match=f"--{option} .*{said}"):
+        export(small_run, tmp_path / "set", wishes)
+    assert list(tmp_path.iterdir()) == []

@@ -205,6 +205,7 @@ def run(world: Path, *more: str, held: str = "environment", guarded: bool = True
     modules.mkdir()
     environment = {name: value for name, value in os.environ.items() if name not in KEYS}
     environment |= {"PYTHONPATH": str(modules), "CONVERGEBENCH_CACHE": str(world / "cache"), "COLUMNS": "200"}
+    environment["CONVERGEBENCH_PLOTS"] = "pdf"  # one kind is enough to look into
     if held == "keyring":
         (modules / "held_keys.py").write_text(KEYRING)
         environment["PYTHON_KEYRING_BACKEND"] = "held_keys.Held"

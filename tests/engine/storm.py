@@ -35,7 +35,7 @@ class Provider:
     def __init__(self, faults: list[str] | None = None) -> None:
         self.faults = list(faults or ())
         self.bills: list[float] = []
-        self.at_call: Callable[[int], None] = lambda number: None
+        self.at_call: Callable[[int], object] = lambda number: None
 
     @property
     def billed(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from convergebench.engine.attempt import Attempt, Price
 from convergebench.errors import Transient
+from convergebench.store.images import ImageStore
 from convergebench.store.journal import Records, Unsettled
+from convergebench.store.run import Run
 from convergebench.types import Capabilities, EditRequest
 from tests.engine.parts import CASES, CountingEditor, query, walk
 from tests.engine.storm import FAULTS, PRICE, Provider, killed_at, weather
@@ -109,13 +113,11 @@ def test_calls_of_parts_count_towards_the_limit(tmp_path: Path, limit: int) -> N
 def test_after_a_kill_a_made_editor_asks_only_for_what_is_missing(tmp_path: Path) -> None:
     """Killed at every single call: what was answered and journalled is never paid for again."""
     whole = Provider()
+    whole.at_call = lambda number: shutil.copytree(tmp_path / "calm", tmp_path / f"copy-{number}")
     weather(tmp_path / "calm", whole)
-    for call in range(1, len(whole.bills) + 1):
-        provider = Provider()
-        copy = tmp_path / f"copy-{call}"
-        billed = killed_at(tmp_path / f"run-{call}", copy, provider, call)
+    for billed in range(1, len(whole.bills) + 1):
+        copy, provider = tmp_path / f"copy-{billed}", Provider()
         answered = query(copy, "select count(*) from attempts where outcome = 'ok' and dollars > 0")[0][0]
-        provider.bills.clear()
         weather(copy, provider)
         assert len(provider.bills) == len(whole.bills) - answered
         assert billed - answered <= 8, "no more is paid twice than was in flight"
@@ -125,6 +127,24 @@ def test_after_a_kill_a_made_editor_asks_only_for_what_is_missing(tmp_path: Path
         assert query(copy, "select id, image from steps order by id") == query(
             tmp_path / "calm", "select id, image from steps order by id"
         )
+
+
+# --- answers of another run ------------------------------------------------------------------------------
+
+
+def test_a_step_that_is_reused_keeps_what_its_killed_call_cost(tmp_path: Path) -> None:
+    """Its row has the number that the first row of a reused step would have."""
+    walk(tmp_path / "other", CountingEditor(dollars=0.5), rounds=1)
+    steps = [step for (step,) in query(tmp_path / "other", "select id from steps")]
+    with Run.create(tmp_path / "run") as run:
+        run.journal.commit_now([Attempt(step, 1, "counting", Price(0.5)).intent() for step in steps])
+    other = Records(tmp_path / "other" / "run.sqlite")
+    editor = CountingEditor(dollars=0.5)
+    walk(tmp_path / "run", editor, rounds=1, reuse=[(other, ImageStore(tmp_path / "other"))])
+    other.close()
+    assert editor.calls == 0
+    assert journalled(tmp_path / "run") == (0.5 * len(steps), (len(steps), 0.5 * len(steps)))
+    assert query(tmp_path / "run", "select count(*) from attempts where outcome = 'reused'") == [(len(steps),)]
 
 
 # --- the invariant ---------------------------------------------------------------------------------------

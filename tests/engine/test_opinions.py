@@ -65,3 +65,32 @@ def test_a_file_that_is_not_there_or_no_text_is_said(folder: Path) -> None:
         read_opinions(folder / "absent.csv")
     with pytest.raises(StudyError, match="not UTF-8"):
         read_opinions(folder / "scene/scene-0.png")
+
+
+BREAKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+"""What Python calls breaks of lines and a CSV file does not."""
+
+
+@pytest.mark.parametrize("character", BREAKS)
+def test_a_file_name_may_hold_whatever_python_calls_a_break_of_lines(folder: Path, character: str) -> None:
+    name = f"a{character}b.png"
+    (folder / name).write_bytes((folder / "scene" / "scene-0.png").read_bytes())
+    (rated,) = read_opinions(written(folder, f"image,mos,by\n{name},3,x{character}y\n"))
+    assert (rated.name, rated.mos) == (name, 3.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'image,mos\n"scene/scene-0.png,1\n',
+        "image,mos\na\0b,1\n",
+        f"image,mos\n{'n' * 5000},1\n",
+        f"image,mos\n{'n' * 20_000_000},1\n",
+        "image,mos\n" + "n" * (1 << 20) + ",1\n",
+    ],
+)
+def test_a_file_that_no_table_program_writes_is_refused_in_one_short_line(folder: Path, text: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        read_opinions(written(folder, text))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000

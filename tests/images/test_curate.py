@@ -3,6 +3,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -351,3 +352,22 @@ def test_subject_words_and_instructions_tell_the_kind() -> None:
     ]
     for kind, instructions in INSTRUCTIONS.items():
         assert {kind_from_words(one) for one in instructions} == {kind}
+
+
+def test_curating_a_folder_into_itself_writes_over_no_picture(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "a.png").write_bytes(stored(1))
+    (tmp_path / "images" / "a.png").write_bytes(stored(2))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
+    for seed in range(4):  # in some order the first comes to lie where the second is
+        with suppress(StudyError):
+            curate(str(tmp_path), n=1, seed=seed, out=tmp_path)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_manifest_that_is_no_text_is_another_one(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from" / "a.png").write_bytes(stored(1))
+    (tmp_path / "suite.toml").write_bytes(b"\xff")
+    with pytest.raises(StudyError, match="already holds another suite"):
+        curate(str(tmp_path / "from"), n=1, seed=0, out=tmp_path)

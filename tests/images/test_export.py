@@ -23,3 +23,16 @@ def test_an_export_overwrites_nothing(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="choose another --out"):
         export_suite(load_suite("quick"), tmp_path)
     assert (tmp_path / "suite.toml").read_text() == "mine"
+
+
+def test_a_picture_of_the_same_name_is_never_written_over(tmp_path: Path) -> None:
+    suite = load_suite("quick")
+    mine = tmp_path / "images" / f"{suite.images[-1].id}.png"
+    mine.parent.mkdir()
+    mine.write_bytes(b"mine")
+    with pytest.raises(StudyError, match="is another file; choose another --out"):
+        export_suite(suite, tmp_path)
+    assert mine.read_bytes() == b"mine"
+    assert not (tmp_path / "suite.toml").exists()
+    mine.unlink()
+    assert load_suite(str(export_suite(suite, tmp_path))).sha256 == suite.sha256, "what was written stays and is used"

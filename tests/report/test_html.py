@@ -269,7 +269,7 @@ def test_the_page_links_to_the_files_beside_it(tmp_path: Path) -> None:
     write_tables(given, tmp_path / "tables")
     text = write_report(given, tmp_path / "report").read_text()
     assert 'href="../tables/"' in text
-    assert "figures as PNG" not in text
+    assert "figures for print" not in text
 
 
 def test_without_a_common_case_the_pictures_of_one_editor_are_shown(given: ReportInput) -> None:

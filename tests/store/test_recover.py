@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +19,8 @@ from convergebench.store.carve import carve
 from convergebench.store.images import ImageStore
 from convergebench.store.journal import connect
 from convergebench.store.manifest import read_manifest, write_manifest
-from convergebench.store.recover import recover
+from convergebench.store.readable import copy_readable
+from convergebench.store.recover import command_to_go_on, recover
 from convergebench.store.verify import problems
 from convergebench.types import Edited, EditRequest
 from tests.engine.parts import CASES, CountingEditor, faults, query, walk
@@ -110,6 +114,74 @@ def test_bare_pages_never_break_their_reader(made: Path, tmp_path: Path, data: s
         assert isinstance(record, tuple)
 
 
+def test_pages_that_lead_in_a_circle_end(tmp_path: Path) -> None:
+    """A thousand cells that claim to be almost as long as the file, and go on on a page that goes on on itself."""
+    size, pages, place, local = 4096, 2000, 3400, 489
+    length = local + (pages - 10) * (size - 4)
+    cell = bytes(0x80 | length >> shift & 0x7F for shift in (21, 14, 7)) + bytes([length & 0x7F])
+    inner = bytearray(size)
+    inner[:5] = b"\x0a\0\0" + (1000).to_bytes(2, "big")
+    inner[8 : 8 + 2000] = place.to_bytes(2, "big") * 1000
+    inner[place : place + 4] = cell
+    inner[place + 4 + local : place + 8 + local] = (2).to_bytes(4, "big")
+    circle = (2).to_bytes(4, "big") + bytes(size - 4)
+    (tmp_path / "broken.sqlite").write_bytes(bytes(inner) + circle + bytes(size * (pages - 2)))
+    before = time.process_time()
+    assert list(carve(tmp_path / "broken.sqlite")) == []
+    assert time.process_time() - before < 1
+
+
+def pages_of(run: Path, table: str) -> list[int]:
+    with closing(connect(run / "run.sqlite", read_only=True)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_master where name = ?", (table,))
+    data = (run / "run.sqlite").read_bytes()
+    return [root, *_children(data, root)]
+
+
+def _children(data: bytes, root: int) -> list[int]:
+    """Pages right below an inner page of a table without row numbers."""
+    page = data[(root - 1) * 4096 : root * 4096]
+    if page[0] != 0x02:
+        return []
+    places = [int.from_bytes(page[12 + 2 * n : 14 + 2 * n], "big") for n in range(int.from_bytes(page[3:5], "big"))]
+    numbers = [page[place : place + 4] for place in places] + [page[8:12]]
+    return [int.from_bytes(number, "big") for number in numbers]
+
+
+@pytest.mark.parametrize("lost", [("attempts",), ("attempts", "attempts_by_editor"), ("attempts", "steps")])
+def test_calls_whose_pages_are_lost_stay_counted(made: Path, tmp_path: Path, lost: tuple[str, ...]) -> None:
+    """By the index of calls, and where that is lost too, by the steps that they gave."""
+    run = tmp_path / "run"
+    shutil.copytree(made, run)
+    data = bytearray((run / "run.sqlite").read_bytes())
+    for table in lost:
+        for page in pages_of(run, table)[-1:]:
+            data[(page - 1) * 4096 : page * 4096] = bytes(4096)
+    (run / "run.sqlite").write_bytes(data)
+    (tmp_path / "new").mkdir()
+    told = recover(run, tmp_path / "new", probe=probe)
+    assert problems(tmp_path / "new") == []
+    if lost == ("attempts",) or "steps" in lost:
+        assert told.dollars == pytest.approx(0.04 * STEPS)
+    assert told.kept["attempts"] >= STEPS, "each step that was found had a call"
+
+
+def test_a_disk_that_cannot_read_a_part_of_a_file_gives_the_rest(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, bad = os.pread, 4096 * 3
+
+    def failing(handle: int, length: int, start: int) -> bytes:
+        if start <= bad < start + length:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(handle, length, start)
+
+    monkeypatch.setattr(os, "pread", failing)
+    copy_readable(made / "run.sqlite", tmp_path / "copy")
+    data, copied = (made / "run.sqlite").read_bytes(), (tmp_path / "copy").read_bytes()
+    assert copied == data[:bad] + bytes(4096) + data[bad + 4096 :]
+
+
 def test_bare_pages_hold_every_row_of_a_sound_run(made: Path) -> None:
     found = set(carve(made / "run.sqlite"))
     with closing(connect(made / "run.sqlite", read_only=True)) as connection:
@@ -117,3 +189,19 @@ def test_bare_pages_hold_every_row_of_a_sound_run(made: Path) -> None:
             rows = connection.execute(f"select * from {table}").fetchall()
             assert rows, table
             assert set(rows) <= found, table
+
+
+@pytest.mark.parametrize(
+    ("typed", "to_type"),
+    [
+        ("cbench run study.toml --run old --no-report", "cbench run study.toml --run new --no-report"),
+        ("cbench run study.toml --run=old", "cbench run study.toml --run new"),
+        ("cbench run 'my study.toml' --run 'my run' -x", "cbench run 'my study.toml' --run new -x"),
+        ("cbench import set --run old --limit 3", "cbench import set --run new --limit 3"),
+        ("cbench run a'b --run old", ""),
+        ("cbench measure old", ""),
+        ("", ""),
+    ],
+)
+def test_what_to_type_is_the_command_that_filled_the_run_with_the_new_folder(typed: str, to_type: str) -> None:
+    assert command_to_go_on([{"command": typed}, {"command": "cbench measure old"}], Path("new")) == to_type

@@ -113,7 +113,7 @@ def test_an_answer_without_an_end_is_cut_off() -> None:
 
 def test_an_answer_that_is_cut_short_and_a_server_that_is_gone_are_passing_troubles() -> None:
     cut = Told(body=b"x" * 5000, cut=True)
-    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="cannot be reached"):
+    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="gave no whole answer"):
         get(server.address)
     with pytest.raises(Transient, match="cannot be reached"):
         get(server.address)

@@ -43,7 +43,7 @@ def find(name: str) -> Path:
 
 def read_claims(path: Path, names: Mapping[str, str] | None = None) -> ClaimFile:
     """All claims of a file; `names` says what `$word` stands for instead of what the file says."""
-    content = read_toml(path)
+    content = read_toml(path, infinite=True)
     listed = content.pop("claims", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         raise StudyError(f"{path}: there is no claim in it; each begins with [[claims]]")
@@ -60,7 +60,7 @@ def read_claims(path: Path, names: Mapping[str, str] | None = None) -> ClaimFile
 
 def names_of(path: Path) -> list[str]:
     """The words that a file lets be renamed."""
-    names = read_toml(path).get("names", {})
+    names = read_toml(path, infinite=True).get("names", {})
     return list(names) if isinstance(names, dict) else []
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PAPERS = Path(__file__).parent / "data" / "tables"
 ENDINGS = (".parquet", ".csv")
+MOST_ROWS = 1_000_000
+"""Of a table; each becomes an object, and a kilobyte of Parquet can hold twenty million."""
 
 Row = Mapping[str, object]
 
@@ -203,11 +205,24 @@ def _table(address: str, path: Path, *, fixed: bool) -> Table:
     import polars.selectors as cs
 
     try:
-        frame = _read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+        frame = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         raise StudyError(f"cannot read the table {path}: {' '.join(str(error).split())[:120]}") from error
+    if frame.height > MOST_ROWS:
+        raise StudyError(f"{path} has {frame.height:,} rows; a claim is checked on at most {MOST_ROWS:,}")
     frame = frame.with_columns(cs.float().fill_nan(None))
     return Table(address, tuple(frame.columns), tuple(frame.iter_rows(named=True)), fixed)
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    """A run may have come by mail, and a kilobyte of Parquet can hold gigabytes."""
+    import polars as pl
+
+    from convergebench.images.cells import require_small
+    from convergebench.images.parquet_bounds import require_bearable
+
+    require_bearable(path)
+    return require_small(pl.read_parquet(path), str(path))
 
 
 def _read_csv(path: Path) -> pl.DataFrame:

@@ -33,11 +33,10 @@ def claims(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a claim does not hold.")] = False,
 ) -> None:
     """Check what papers say against their own tables and against your runs."""
-    from rich.console import Console
-
     from convergebench.claims.check import check
     from convergebench.claims.written import as_json as to_json
     from convergebench.claims.written import check_place, write
+    from convergebench.cli.console import PlainConsole
     from convergebench.cli.display import say
 
     if out is not None:
@@ -47,7 +46,7 @@ def claims(
     if as_json:
         say(to_json(checked).rstrip("\n"))
     else:
-        _print(checked, Console())
+        _print(checked, PlainConsole())
     if out is not None:
         write(checked, out)
         if not as_json:

@@ -19,6 +19,26 @@ def require_names(*paths: Path) -> None:
             raise StudyError(f"{str(path)!a}: {fault}; choose another name")
 
 
+PLOTS = ("png", "svg", "pdf")
+ALL_PLOTS = ",".join(PLOTS)
+PLOTS_HELP = "Files of every plot: png, svg, pdf, several with commas between them, or none."
+
+
+def plot_kinds(text: str) -> str:
+    """`--plots`: checked where it is typed; `kinds_of` takes it apart."""
+    from convergebench.errors import StudyError
+
+    for kind in kinds_of(text):
+        if kind not in PLOTS:
+            raise StudyError(f"--plots {text}: say png, svg, pdf, several with commas between them, or none")
+    return text
+
+
+def kinds_of(text: str) -> tuple[str, ...]:
+    """The kinds of files that `--plots` asks for."""
+    return () if text.strip() == "none" else tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+
+
 def dollars(value: float | None) -> float | None:
     """`--max-cost`: a number; NaN would never be exceeded, and who wants no limit leaves the flag out."""
     from math import isfinite

@@ -48,8 +48,21 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
     hours = hours_in_all(rows, prepared.editors)
     say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
         "(editors run side by side; retries come on top)")  # fmt: skip
-    for line in _power(root, prepared):
+    for line in [*_questions(prepared), *_power(root, prepared)]:
         say(line)
+
+
+def _questions(prepared: Prepared) -> list[str]:
+    """What questions to roles cost on top, role by role; those that cost nothing are left out."""
+    from convergebench.engine.measure import sorted_out
+    from convergebench.engine.plan_questions import forecast_questions
+
+    lines = []
+    for row in forecast_questions(prepared.chains, sorted_out(prepared.metrics)[1], prepared.roles):
+        if row.dollars != 0:
+            dollars = "at a price that nobody knows" if row.dollars is None else f"${row.dollars:,.2f}"
+            lines.append(f"on top: at most {row.questions:,} questions to the {row.role}, {dollars}")
+    return lines
 
 
 def _power(root: Path, prepared: Prepared) -> list[str]:

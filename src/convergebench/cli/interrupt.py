@@ -10,9 +10,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 from convergebench.engine.asker import Asker
@@ -65,40 +66,45 @@ def run_asker(asker: Asker, run: Run, metrics: Sequence[AskedMetric]) -> Asked:
 
 async def _patiently(work: Coroutine[Any, Any, T], stop: Callable[[str], None], progress: Progress) -> tuple[T, bool]:
     """The work's result, and whether somebody wanted it to end sooner."""
-    asked = 0
 
-    def interrupt() -> None:
-        nonlocal asked
-        asked += 1
-        if asked == 1:
-            stop("Ctrl-C")
-            progress.note = f"finishing {progress.in_flight} calls in flight; Ctrl-C again leaves them"
-        else:
-            _leave(progress.in_flight)
+    def wind_down() -> None:
+        stop("Ctrl-C")
+        progress.note = f"finishing {progress.in_flight} calls in flight; Ctrl-C again leaves them"
 
-    with _heard(interrupt):
+    with _heard(wind_down, lambda: _leave(progress.in_flight)) as asked:
         result = await work
-    return result, asked > 0
+    return result, bool(asked)
 
 
 @contextmanager
-def _heard(interrupt: Callable[[], None]) -> Iterator[None]:
-    """Inside the loop signals are `interrupt`; afterwards they are what they were."""
+def _heard(first: Callable[[], None], again: Callable[[], None]) -> Iterator[list[int]]:
+    """Inside, the first signal is `first`, in the loop, and every later one `again`; gives the signals that came.
+
+    The handlers are the interpreter's and not the loop's, since an editor that blocks the loop would keep them from
+    being called.
+    """
     loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        loop.add_signal_handler(number, interrupt)
+    asked: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        if len(asked) == 1:
+            loop.call_soon_threadsafe(first)
+        else:
+            again()
+
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield asked
     finally:
         for number, handler in before.items():
-            loop.remove_signal_handler(number)
             signal.signal(number, handler)
 
 
 def _leave(in_flight: int) -> None:
     """Leave as a kill would, which the journal survives: an editor's thread that hangs could not be waited for."""
     shown = "\x1b[?25h\n" if sys.stdout.isatty() else ""  # the live panel hides the cursor
-    sys.stdout.write(f"{shown}left {in_flight} calls in flight behind; the same command goes on\n")
-    sys.stdout.flush()
+    line = f"{shown}left {in_flight} calls in flight behind; the same command goes on\n"
+    with suppress(OSError):  # past the buffer of stdout, which may be in use at this moment
+        os.write(1, line.encode())
     os._exit(130)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import threading
-from types import FrameType
+import warnings
+from types import FrameType, TracebackType
 from typing import NoReturn
 
 import typer
@@ -27,7 +29,7 @@ from convergebench.cli import (
     weights,
 )
 from convergebench.cli.streams import leave, open_closed_streams
-from convergebench.errors import ConvergeBenchError
+from convergebench.errors import ConvergeBenchError, Interrupted
 from convergebench.redaction import redact
 
 app = typer.Typer(
@@ -71,12 +73,26 @@ def common(
     """ConvergeBench: what happens to an image when a model edits it again and again?"""
 
 
+_ROOM = "; make room, then type the same command again"
+_RIGHT = "; you need the right to read and to write there"
+_CURES: dict[int | None, str] = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EACCES: _RIGHT,
+    errno.EPERM: _RIGHT,
+    errno.EROFS: "; use a copy of the folder on a disk that can be written",
+}
+"""What to do about errors of the system."""
+
+
 def main() -> None:
     """Run the command line; a mistake is one line on stderr and exit code 2."""
     open_closed_streams()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     threading.excepthook = _thread_failed
+    if not os.environ.get("CONVERGEBENCH_DEBUG"):
+        warnings.showwarning = _say_nothing
     try:
         app()
     except SystemExit as end:
@@ -88,17 +104,25 @@ def main() -> None:
     except BrokenPipeError:
         leave(141)
     except OSError as error:  # a folder that may not be written, a disk that is full
-        leave(2, f"error: {error.filename or 'the system'}: {error.strerror or error}")
+        leave(2, f"error: {error.filename or 'the system'}: {error.strerror or error}{_CURES.get(error.errno, '')}")
     except BaseException as error:
         # polars ends in a BaseException of its own where data breaks it
         if os.environ.get("CONVERGEBENCH_DEBUG") or not (
-            isinstance(error, Exception) or "Panic" in type(error).__name__
+            isinstance(error, Exception | BaseExceptionGroup) or "Panic" in type(error).__name__
         ):
+            sys.excepthook = _traceback  # now, because typer puts its own in place
             raise
         from convergebench.cli.mishaps import explain
 
         line, code = explain(error, sys.argv[1:])
         leave(code, redact(line))
+
+
+def _traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What CONVERGEBENCH_DEBUG shows, without keys: it ends up in logs and in reports of defects."""
+    import traceback
+
+    sys.stderr.write(redact("".join(traceback.format_exception(kind, error, trace))))
 
 
 def _thread_failed(failure: threading.ExceptHookArgs) -> None:
@@ -107,8 +131,8 @@ def _thread_failed(failure: threading.ExceptHookArgs) -> None:
         threading.__excepthook__(failure)
 
 
-class Interrupted(BaseException):
-    """Ctrl-C or SIGTERM; typer would swallow a KeyboardInterrupt without a word."""
+def _say_nothing(*_: object, **__: object) -> None:
+    """Python's warnings are for developers; what a user should know is said by the command itself."""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

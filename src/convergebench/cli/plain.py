@@ -10,6 +10,9 @@ _STEERING = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """These turn the direction of what follows, so that it reads as something else."""
 
+_ENDLESS = re.compile(r"(\S{200})\S{4000,}")
+"""A word longer than any path: whoever wrote it into a run or a file wanted to fill the screen."""
+
 
 def plain(text: str) -> str:
     """Every control character by its number, as JSON writes it; line breaks of our own tables stay."""
@@ -20,7 +23,7 @@ def plain(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same without line breaks, whatever is in it; only lists that we indent ourselves stay below each other."""
-    return re.sub(r"\n(?!  \S)", " ", plain(text))
+    return re.sub(r"\n(?!  \S)", " ", plain(_ENDLESS.sub(r"\1…", text)))
 
 
 def _shown(character: str) -> str:

@@ -76,8 +76,7 @@ class Rating:
 
     def done(self, target: Path) -> tuple[Path, dict[str, Any]]:
         """The page that was written, and the findings as plain data."""
-        from rich.console import Console
-
+        from convergebench.cli.console import PlainConsole
         from convergebench.report.audit.assemble import assemble_audit
         from convergebench.report.audit.summary import audit_json
         from convergebench.report.audit.terminal import print_audit
@@ -102,7 +101,7 @@ class Rating:
         )
         page = write_audit(given, target)
         if not self.wish.as_json:
-            print_audit(given, Console())
+            print_audit(given, PlainConsole())
         return page, {"page": str(page), **audit_json(given)}
 
     def _tell_not_run(self) -> None:

@@ -22,8 +22,10 @@ def recover(
     Every call that was paid for stays counted. Steps whose image or row is lost are open again: the command that made
     the run, typed with the new folder, makes them anew.
     """
+    import sqlite3
+
     from convergebench.cli.display import say
-    from convergebench.cli.verifying import all_problems, listed, study_faults
+    from convergebench.cli.verifying import all_problems, listed, problem_count, study_faults
     from convergebench.datasets.atomic import require_free, whole_folder
     from convergebench.errors import StudyError
     from convergebench.images.decode import probe
@@ -37,14 +39,20 @@ def recover(
     require_free(out)
     if run.resolve() == out.resolve() or run.resolve() in out.resolve().parents:
         raise StudyError(f"--out {out} lies in the damaged run; name a new folder beside it")
-    with whole_folder(out) as making:
-        told = rebuild(run, making, probe=probe, study_faults=study_faults, run=out)
-        left = all_problems(making)
-    say(f"{run}: {len(found)} problems" + listed(found, 5))
+    try:
+        with whole_folder(out) as making:
+            told = rebuild(run, making, probe=probe, study_faults=study_faults, run=out)
+            left = all_problems(making)
+    except (OSError, sqlite3.Error) as error:  # of the new folder: what the old one cannot give is passed over
+        reason = getattr(error, "strerror", None) or error
+        raise StudyError(
+            f"{out} could not be made: {reason}; {run} is as it was. Make room, or name a folder elsewhere with --out"
+        ) from error
+    say(f"{run}: {problem_count(found)}" + listed(found, 5))
     for line in _lines(told):
         say(line)
     if left:
-        say(f"{out} still has {len(left)} problems" + listed(left, 5))
+        say(f"{out} still has {problem_count(left)}" + listed(left, 5))
     else:
         say(f"{out}: sound")
     say(f"go on with: {told.command}" if told.command else f"go on with the command that made it and --run {out}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from convergebench.cli.flags import ALL_PLOTS, PLOTS, PLOTS_HELP, kinds_of, plot_kinds
 
 Align = Annotated[
     str | None,
@@ -13,12 +16,16 @@ Align = Annotated[
 ]
 
 
+Plots = Annotated[str, typer.Option("--plots", envvar="CONVERGEBENCH_PLOTS", callback=plot_kinds, help=PLOTS_HELP)]
+
+
 def report(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     align: Align = None,
+    plots: Plots = ALL_PLOTS,
 ) -> None:
     """Analyse a run and write its report, plots and tables."""
-    write_and_print(run, align)
+    write_and_print(run, align, plots=kinds_of(plots))
 
 
 def show(
@@ -29,9 +36,8 @@ def show(
     """Print a run's ranking; works while the run is still going."""
     import json
 
-    from rich.console import Console
-
     from convergebench.cli.aligning import checked, tell_sizes
+    from convergebench.cli.console import PlainConsole
     from convergebench.cli.display import say
     from convergebench.report.assemble import assemble
     from convergebench.report.made import alignment
@@ -41,15 +47,14 @@ def show(
     if as_json:
         say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
     else:
-        print_ranking(given, Console())
+        print_ranking(given, PlainConsole())
     tell_sizes(run, str(alignment(given.manifest)))
 
 
-def write_and_print(run: Path, align: str | None = None) -> None:
+def write_and_print(run: Path, align: str | None = None, *, plots: Sequence[str] = PLOTS) -> None:
     """Tables, plots and pages of a run, then its ranking and where to look."""
-    from rich.console import Console
-
     from convergebench.cli.aligning import checked, tell_sizes
+    from convergebench.cli.console import PlainConsole
     from convergebench.cli.display import say
     from convergebench.report.assemble import assemble
     from convergebench.report.html import write_report
@@ -62,9 +67,9 @@ def write_and_print(run: Path, align: str | None = None) -> None:
     given = assemble(run, checked(align))
     write_tables(given, run / "tables")
     write_latex(given, run / "tables")
-    write_plots(given, run / "report" / "plots")
+    write_plots(given, run / "report" / "plots", plots)
     page = write_report(given, run / "report")
-    print_ranking(given, Console())
+    print_ranking(given, PlainConsole())
     say(f"\nreport  {page}\ntables  {run / 'tables'}\nnext    open the report, or: cbench show {run} --json")
     tell_sizes(run, str(alignment(given.manifest)))
 

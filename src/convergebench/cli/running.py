@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from convergebench.cli.flags import MOST_WORKERS, dollars, require_names
+from convergebench.cli.flags import ALL_PLOTS, MOST_WORKERS, dollars, kinds_of, require_names
+from convergebench.cli.reporting import Plots
 
 if TYPE_CHECKING:
     from convergebench.engine.session import Prepared
@@ -52,6 +53,7 @@ def run(
     device: Annotated[str, typer.Option(help="Where networks that measure run: auto, cpu, cuda, cuda:1.")] = "auto",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
+    plots: Plots = ALL_PLOTS,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
     from convergebench.cli.aligning import checked, of_run
@@ -88,6 +90,7 @@ def run(
         place=place,
         device=device,
         report=not no_report,
+        plots=kinds_of(plots),
     )
 
 
@@ -164,6 +167,7 @@ def _execute(
     place: Place,
     device: str,
     report: bool,
+    plots: Sequence[str],
 ) -> None:
     from convergebench.cli.aligning import tell_sizes
     from convergebench.cli.display import say, say_beside, watch
@@ -210,7 +214,7 @@ def _execute(
     if report:
         from convergebench.cli.reporting import write_and_print
 
-        write_and_print(root)
+        write_and_print(root, plots=plots)
     else:
         tell_sizes(root, spec.measure.align)
     stopped = summary.stopped or halted

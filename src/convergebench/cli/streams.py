@@ -20,7 +20,8 @@ def open_closed_streams() -> None:
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 as long as the process
     elif 1 in shut:
-        sys.stderr.write("standard output is closed; the command does its work and shows nothing\n")
+        with suppress(OSError):  # stderr may be full; the work is done all the same
+            sys.stderr.write("standard output is closed; the command does its work and shows nothing\n")
 
 
 def leave(code: object, line: str = "") -> NoReturn:

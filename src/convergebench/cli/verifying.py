@@ -22,7 +22,7 @@ def verify(run: Annotated[Path, typer.Argument(help="Run directory.")]) -> None:
     found = all_problems(run)
     if found:
         raise StudyError(
-            f"{run} has {len(found)} problem{'s' * (len(found) > 1)}; what is not listed is sound. Restore the files "
+            f"{run} has {problem_count(found)}; what is not listed is sound. Restore the files "
             f"from a copy, or rebuild the run with: cbench recover {run}{listed(found, SHOWN)}"
         )
     say(f"{run}: sound ({totals(run)})")
@@ -46,12 +46,16 @@ def study_faults(spec: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
     from pydantic import ValidationError
 
     from convergebench.errors import ConvergeBenchError
-    from convergebench.studies.spec import file_model
+    from convergebench.studies.spec import StudySpec, file_model
 
     if not spec:
         return []
     try:
-        file_model(str(spec.get("study", ""))).model_validate(spec)
+        model = file_model(str(spec.get("study", "")))
+    except ConvergeBenchError:  # a study of another package, which is not here: what all studies have can be looked at
+        model = StudySpec
+    try:
+        model.model_validate(spec)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         return [
@@ -59,9 +63,12 @@ def study_faults(spec: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
             for fault in faults
             if fault["type"] != "extra_forbidden"
         ]
-    except ConvergeBenchError:  # a study of another package, which is not here
-        return []
     return []
+
+
+def problem_count(found: Sequence[str]) -> str:
+    """How many there are, in words."""
+    return "1 problem" if len(found) == 1 else f"{len(found):,} problems"
 
 
 def listed(lines: Sequence[str], most: int) -> str:

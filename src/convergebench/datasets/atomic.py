@@ -69,7 +69,7 @@ def _left_behind(out: Path, plan: str) -> tuple[Path, RunLock] | None:
         try:
             lock.acquire()
         except RunLocked as error:
-            raise StudyError(f"another export to {out} is under way; wait for it or name another --out") from error
+            raise StudyError(f"another command is writing {out}; wait for it or name another --out") from error
         except OSError:  # it ended between our look and our grasp
             continue
         if found is None and plan and _plan_of(left) == plan:

@@ -36,6 +36,7 @@ from convergebench.datasets.side_tables import SideTables
 from convergebench.datasets.source import ChainFacts, RunSource
 from convergebench.datasets.splits import Splits, ordered
 from convergebench.datasets.tally import Tally
+from convergebench.documents import fault_in
 from convergebench.errors import StudyError
 from convergebench.redaction import SECRET, redact
 from convergebench.store.images import EXTENSIONS
@@ -86,6 +87,7 @@ def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None)
     """Write a run's pictures and all that is known about them into a new folder."""
     form_class = format_class(wishes.form)
     _require_words(wishes)
+    _today()  # a day that cannot be told is told before hours of work
     require_free(out)
     with RunSource(run) as source:
         chains, left_out = _allowed(source, wishes)
@@ -114,9 +116,12 @@ def _plan(source: RunSource, wishes: Wishes) -> str:
 
 
 def _require_words(wishes: Wishes) -> None:
-    for option, text in (("--name", wishes.name), ("--licence", wishes.licence)):
+    words = {"name": wishes.name, "licence": wishes.licence, "creator": wishes.creator, "url": wishes.url}
+    for option, text in words.items():
         if text is not None and not text.strip():
-            raise StudyError(f"{option} is empty; write something there or leave it out")
+            raise StudyError(f"--{option} is empty; write something there or leave it out")
+        if fault := fault_in(text):
+            raise StudyError(f"--{option} {text!a}: {fault}")
 
 
 def _allowed(source: RunSource, wishes: Wishes) -> tuple[list[ChainFacts], Counter[str]]:
@@ -260,5 +265,9 @@ class _Writing:
 def _today() -> str:
     """The day of publication; `SOURCE_DATE_EPOCH` fixes it for those who want the same bytes again."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    day = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
-    return day.date().isoformat()
+    if not epoch:
+        return datetime.now(UTC).date().isoformat()
+    try:
+        return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError) as error:
+        raise StudyError(f"SOURCE_DATE_EPOCH={epoch[:40]}: give seconds since 1970, or unset it") from error

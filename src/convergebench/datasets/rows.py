@@ -67,11 +67,11 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> Row:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:60]!a} stands there twice")
+    found: Row = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name[:60]!a} stands there twice")
+        found[name] = value
     return found
 
 

@@ -15,7 +15,7 @@ class Finished:
         self._ledger = ledger or root.parent / "finished"
         self._known: dict[str, str] = {}
         if self._ledger.is_file():
-            for line in self._ledger.read_text(encoding="utf-8").splitlines():
+            for line in self._ledger.read_text(encoding="utf-8").split("\n"):
                 sha256, _, name = line.partition("  ")
                 self._known[name] = sha256
 

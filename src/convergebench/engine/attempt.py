@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from convergebench.errors import BadReply, EditorError, Exhausted, Refused, Transient, Unavailable
+from convergebench.errors import BadReply, EditorError, Exhausted, Refused, StudyError, Transient, Unavailable
 from convergebench.ids import canonical
 from convergebench.redaction import redact
 from convergebench.store.journal import Row
@@ -18,6 +17,8 @@ from convergebench.types import Case, Edit, Edited
 
 UNKNOWN = "unknown"
 """How the row of a call is called until its answer has come, and for ever if its process ends before that."""
+LONGEST = 2_000_000
+"""Characters that are kept of one text; as many as are kept of a provider's reply."""
 OUTCOMES: dict[type[EditorError], str] = {
     Transient: "transient",
     BadReply: "bad-reply",
@@ -65,9 +66,13 @@ class Price(NamedTuple):
     known: bool = True
 
     @classmethod
-    def of(cls, dollars: float | None) -> Price:
-        """As capabilities say it."""
-        return cls(0.0, known=False) if dollars is None else cls(dollars)
+    def of(cls, dollars: float | None, who: str) -> Price:
+        """As capabilities say it; one that is no amount would make every limit worthless."""
+        if dollars is None:
+            return cls(0.0, known=False)
+        if not is_amount(dollars):
+            raise StudyError(f"{who} says that a call costs {dollars!r} dollars; a price is a number from 0, or None")
+        return cls(float(dollars))
 
     @property
     def free(self) -> bool:
@@ -96,11 +101,13 @@ def charge_of(error: EditorError, price: Price) -> Charge:
 
 def is_amount(dollars: object) -> bool:
     """Whether this can be a price."""
-    return isinstance(dollars, int | float) and math.isfinite(dollars) and 0 <= dollars < 1e12
+    return isinstance(dollars, int | float) and 0 <= dollars < 1e12
 
 
 def require_sound(edited: Edited) -> None:
     """What an editor gives can be journalled, or this says why not: one odd field of foreign code must end no run."""
+    if not isinstance(edited, Edited):
+        raise EditorError(f"the editor answered with a {type(edited).__name__}, which should be Edited", unsettled=True)
     if not is_amount(edited.dollars):
         raise EditorError(f"the editor says that the call cost {edited.dollars!r} dollars", unsettled=True)
     kinds = {"image": bytes, "model": str | None, "reasoning": str | None, "raw": str | None, "used": Mapping}
@@ -112,9 +119,11 @@ def require_sound(edited: Edited) -> None:
                 f"the editor gave {name} as {type(value).__name__}, which should be {wanted}", dollars=edited.dollars
             )
     try:
-        used_text(edited)
+        length = len(used_text(edited))
     except (TypeError, ValueError, RecursionError) as error:
         raise EditorError(f"the editor gave a `used` that is no JSON: {error}", dollars=edited.dollars) from error
+    if length >= LONGEST:
+        raise EditorError(f"the editor gave a `used` of more than {LONGEST:,} characters", dollars=edited.dollars)
 
 
 def used_text(edited: Edited) -> str:
@@ -123,7 +132,9 @@ def used_text(edited: Edited) -> str:
 
 
 def told(text: str) -> str:
-    """Words of a stranger as they may be stored: without keys, and without halves of characters."""
+    """Words of a stranger as they may be stored: without keys or halves of characters, and of bounded length."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
     return redact(text.encode("utf-8", "replace").decode("utf-8"))
 
 

@@ -9,6 +9,7 @@ from itertools import count
 
 from convergebench.editors.base import calls_parts
 from convergebench.engine.attempt import Attempt, Charge, Past, Place, Price, Wanted, charge_of, step_row, told
+from convergebench.engine.foreign import said
 from convergebench.engine.gate import Patience
 from convergebench.engine.ledger import Ledger, Payment
 from convergebench.engine.line import Line, StepFailed, Together
@@ -55,6 +56,7 @@ class Calls:
                 f"--max-cost cannot be kept: nobody knows what {name} charges; in the study file give it, or the "
                 "editor inside it, the option dollars = … (per call)"
             )
+        Price.of(editor.capabilities.dollars_per_call, name)  # told before the first call
         self.editor, self.name = editor, name
         self._journal, self._images = journal, images
         self._progress = progress
@@ -99,7 +101,10 @@ class Calls:
         return await self._together.once(wanted.key, made)
 
     async def _reused(self, wanted: Wanted) -> StepRow | None:
-        borrowed = await borrow(wanted.key, self._reuse, images=self._images, editor=self.name)
+        borrowed = await borrow(
+            wanted.key, self._reuse, images=self._images, editor=self.name,
+            number=self._journal.last_attempt(wanted.key) + 1,
+        )  # fmt: skip
         if borrowed is None:
             return None
         step, copied = borrowed
@@ -137,6 +142,11 @@ class Calls:
         try:
             edited = await self._edited(request)
             kept = await self._images.in_thread(image_row, self._images, edited, self.editor, self.name)
+            payment.dollars = max(0.0, edited.dollars - call.parts.dollars)
+            charge, inside = Charge(payment.dollars), call.parts.seconds
+            paid = attempt.row("ok", charge, model=edited.model, raw=edited.raw, inside=inside)
+            identity = str(kept[1][0])
+            step = step_row(wanted, self.name, call.seed, "ok", image=identity, edited=edited)
         except Prerequisite as error:  # nothing was sent: the editor could not even begin
             payment.dollars = 0.0
             await self._journal.commit([attempt.row("error", error=str(error), inside=call.parts.seconds)])
@@ -144,18 +154,14 @@ class Calls:
         except (EditorError, StudyError):
             raise
         except Exception as error:  # an editor is foreign code: its slips end a chain, not a run of days
-            raise EditorError(f"{type(error).__name__}: {error}", unsettled=True) from error
-        payment.dollars = max(0.0, edited.dollars - call.parts.dollars)
-        paid = attempt.row("ok", Charge(payment.dollars), model=edited.model, raw=edited.raw, inside=call.parts.seconds)
-        identity = str(kept[1][0])
-        step = step_row(wanted, self.name, call.seed, "ok", image=identity, edited=edited)
+            raise EditorError(said(error), unsettled=True) from error
         await self._commit(wanted, [kept, step, paid])
         return StepRow(wanted.key, "ok", identity, "")
 
     def _price(self, wanted: Wanted) -> Price:
         """What the call may cost; a price that nobody knows is not held against a budget, for there is none then."""
         turns = len(wanted.place.history)
-        return Price.of(self.editor.capabilities.dollars(wanted.edit.settings, turns))
+        return Price.of(self.editor.capabilities.dollars(wanted.edit.settings, turns), self.name)
 
     async def _edited(self, request: EditRequest) -> Edited:
         try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convergebench.documents import read_text
 from convergebench.engine.asking import ask_files
 from convergebench.engine.loose import score
 from convergebench.engine.measure import sorted_out
@@ -19,6 +21,8 @@ from convergebench.roles.base import Role
 COLUMNS = ("image", "mos")
 MOST_FAULTS = 5
 """So many are told at once."""
+LONGEST_NAME = 4096
+"""Characters of a path."""
 
 
 class Rated(NamedTuple):
@@ -43,12 +47,14 @@ class Opinion(NamedTuple):
 def read_opinions(file: Path) -> list[Rated]:
     """The pictures of a file, paths relative to it; every bad row is told with its line, all in one line."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise StudyError(f"cannot read {file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{file} is not UTF-8 text; save it as CSV in UTF-8") from error
-    reader = csv.DictReader(text.splitlines())
+        return _pictures(file)
+    except csv.Error as error:
+        raise StudyError(f"{file} is not valid CSV ({error}); it should begin with: image,mos") from error
+
+
+def _pictures(file: Path) -> list[Rated]:
+    # only CR and LF end a row; a file name may hold the other characters that Python calls breaks of lines
+    reader = csv.DictReader(io.StringIO(read_text(file), newline=""), strict=True)
     head = [name.strip() for name in reader.fieldnames or ()]
     missing = [name for name in COLUMNS if name not in head]
     if missing:
@@ -75,6 +81,8 @@ def read_opinions(file: Path) -> list[Rated]:
 def _fault(name: str, word: str, folder: Path, before: Mapping[Path, Rated]) -> str:
     if not name:
         return "no image"
+    if "\0" in name or len(name) > LONGEST_NAME:
+        return f"{name[:40]!a} is not the name of a file"
     if (folder / name).resolve() in before:
         return f"{name} is rated twice"
     if not (folder / name).is_file():

@@ -32,7 +32,7 @@ class PartCalls:
 
     async def __call__(self, part: Editor, request: EditRequest) -> Edited:
         """The part's answer: from the journal if it is there, else by calling it."""
-        price = Price.of(part.capabilities.dollars(request.settings, len(request.history)))
+        price = Price.of(part.capabilities.dollars(request.settings, len(request.history)), part.name)
         if price.free:  # nothing is lost with it
             return await part.edit(request)
         key = self._key(part, request)

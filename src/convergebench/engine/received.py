@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from convergebench.engine.attempt import require_sound
+from convergebench.engine.foreign import foreign_code
 from convergebench.errors import BadReply, EditorError, StudyError
 from convergebench.images.decode import decode, probe
 from convergebench.store.images import ImageStore
@@ -12,11 +13,12 @@ from convergebench.types import Edited, Editor, EditRequest
 
 async def edited_by(editor: Editor, request: EditRequest) -> Edited:
     """The editor's answer, every field of which can be stored."""
-    try:
-        edited = await editor.edit(request)
-    except StudyError as error:  # the study was found good before the first call, so this image is the trouble
-        raise EditorError(str(error)) from error
-    require_sound(edited)
+    with foreign_code():
+        try:
+            edited = await editor.edit(request)
+        except StudyError as error:  # the study was found good before the first call, so this image is the trouble
+            raise EditorError(str(error), unsettled=True) from error
+        require_sound(edited)
     return edited
 
 

@@ -13,9 +13,12 @@ Lender = tuple[Records, ImageStore]
 
 
 async def borrow(
-    key: str, lenders: Sequence[Lender], *, images: ImageStore, editor: str
+    key: str, lenders: Sequence[Lender], *, images: ImageStore, editor: str, number: int
 ) -> tuple[StepRow, list[Row]] | None:
-    """The step as another run has it, with the rows that make it this run's own; None if nobody has it."""
+    """The step as another run has it, with the rows that make it this run's own; None if nobody has it.
+
+    `number` is free among this run's attempts at the step: a call of its own that was killed stays on record.
+    """
     for records, theirs in lenders:
         found = records.step(key)
         if found is None:
@@ -32,6 +35,6 @@ async def borrow(
         rows.append(("steps", (*step[:2], editor, *step[3:], *later[len(step) - 11 :])))
         model, raw = records.reply(key)
         origin = f"reused from {records.path.parent.name}"
-        rows.append(("attempts", (key, 1, editor, now(), 0.0, 0.0, "reused", origin, model, raw, 1, "")))
+        rows.append(("attempts", (key, number, editor, now(), 0.0, 0.0, "reused", origin, model, raw, 1, "")))
         return found, rows
     return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from convergebench.engine.attempt import Attempt, Charge, Price, charge_of, is_amount, told
+from convergebench.engine.foreign import foreign_code, said
 from convergebench.engine.gate import Patience
 from convergebench.engine.ledger import Ledger, Payment
 from convergebench.engine.line import Line, StepFailed, Together
@@ -86,7 +87,9 @@ class Questions:
         """One call. Its place among the calls in flight is held until its row is durable, so a kill loses no more."""
         async with self.line.slot():
             pictures = await question.pictures()
-            attempt = Attempt(question.key, number, f"role:{self.name}", Price.of(self.role.dollars_per_call))
+            attempt = Attempt(
+                question.key, number, f"role:{self.name}", Price.of(self.role.dollars_per_call, f"the {self.name}")
+            )
             async with self._ledger.call(attempt) as payment:
                 try:
                     return await self._answered(question, pictures, attempt, payment)
@@ -98,6 +101,8 @@ class Questions:
     ) -> Heard:
         try:
             answered = await self._asked(question, pictures)
+            value, text = _storable(answered.value)
+            heard = Heard(value, told(answered.raw), told(answered.model))
         except (Prerequisite, StudyError) as error:  # no key, a refused key, no such model: nothing is charged
             payment.dollars = 0.0
             await self._journal.commit([attempt.row("error", error=str(error))])
@@ -105,10 +110,8 @@ class Questions:
         except EditorError:
             raise
         except Exception as error:  # a role may be foreign code: its slips end a question, not a run of days
-            raise EditorError(f"{type(error).__name__}: {error}", unsettled=True) from error
+            raise EditorError(said(error), unsettled=True) from error
         payment.dollars = answered.dollars
-        value, text = _storable(answered.value)
-        heard = Heard(value, told(answered.raw), told(answered.model))
         row = attempt.row("ok", Charge(answered.dollars), model=heard.model)
         await self._journal.commit([_answer_row(question, self.name, heard, text, attempt, answered.dollars), row])
         self.line.worked()
@@ -118,7 +121,8 @@ class Questions:
     async def _asked(self, question: Question, pictures: tuple[bytes, ...]) -> Answered:
         try:
             async with asyncio.timeout(self.role.limits.seconds):
-                answered = await self.role.ask(pictures, question.payload, repeat=question.repeat)
+                with foreign_code(StudyError):
+                    answered = await self.role.ask(pictures, question.payload, repeat=question.repeat)
         except TimeoutError as error:
             raise Transient(f"no answer within {self.role.limits.seconds:g} s", unsettled=True) from error
         if not is_amount(answered.dollars):

@@ -6,7 +6,7 @@ Resume, cache, more rounds and recovery after a crash are this one replay; there
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from convergebench.editors.base import close
 from convergebench.engine.attempt import Past, Place, told
 from convergebench.engine.budget import Budget
 from convergebench.engine.calls import Calls
+from convergebench.engine.foreign import foreign_code
 from convergebench.engine.gate import Patience
 from convergebench.engine.ledger import Ledger
 from convergebench.engine.line import Line, StepFailed, Stopped
@@ -22,9 +23,11 @@ from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
 from convergebench.engine.reuse import Lender
 from convergebench.engine.roles import Questions, answer_question
+from convergebench.engine.words import Words
 from convergebench.errors import (
     BudgetSpent,
     ConvergeBenchError,
+    EditorError,
     Exhausted,
     Prerequisite,
     Refused,
@@ -129,19 +132,20 @@ class Engine:
             raise self._fatal or several.exceptions[0] from several
         finally:
             for questions in self._questions.values():
-                await questions.role.close()
+                await self._let_go(questions.name, questions.role.close())
             for calls in self._calls.values():
-                await self._let_go(calls)
+                await self._let_go(calls.name, close(calls.editor))
         if self._fatal is not None:
             raise self._fatal
         halted = list(dict.fromkeys(str(line.stopping) for line in self._lines() if line.stopping))
         return Summary(dict(self.progress.statuses), "; ".join(halted) or None)
 
-    async def _let_go(self, calls: Calls) -> None:
+    async def _let_go(self, name: str, closing: Awaitable[None]) -> None:
         try:
-            await close(calls.editor)
-        except Exception as error:  # foreign code: its slip must not take away what was done
-            self.progress.note = redact(f"{calls.name} did not close: {type(error).__name__}: {error}")
+            with foreign_code():
+                await closing
+        except (EditorError, Prerequisite) as error:  # foreign code: its slip must not take away what was done
+            self.progress.note = redact(f"{name} did not close: {error}")
 
     def _plan(self, chain: Chain) -> str:
         return chain.plan(self._calls[chain.editor].editor.fingerprint)
@@ -198,18 +202,16 @@ class Engine:
 
     async def _follow(self, walk: _Walk) -> None:
         """Send the study what it asked for until it has nothing more to say."""
-        words = walk.chain.study.steps(walk.chain.case)
+        words = Words(walk.chain)
         try:
-            word = _next(walk.chain, lambda: next(words))
+            word = words.first()
             while word is not None:
-                answer: State | Reply | None
                 try:
                     answer = await self._answer(word, walk)
                 except (Refused, Exhausted) as outcome:
-                    said = outcome  # a study may branch on it; most let it end the chain
-                    word = _next(walk.chain, lambda: words.throw(said))  # noqa: B023 (called at once)
+                    word = words.after_error(outcome)
                 else:
-                    word = _next(walk.chain, lambda: words.send(answer))  # noqa: B023 (called at once)
+                    word = words.after(answer)
         finally:
             words.close()
 
@@ -246,19 +248,6 @@ class _Walk:
     position: int = 0
     history: list[Past] = field(default_factory=list)
     """Earlier turns, kept only for editors in a single session."""
-
-
-def _next(chain: Chain, ask: Callable[[], Word]) -> Word | None:
-    """The study's next word, None at its end. A study may be foreign code: its slip is one line, and ends the run."""
-    try:
-        return ask()
-    except StopIteration:
-        return None
-    except ConvergeBenchError:
-        raise
-    except Exception as error:
-        slip = f"{type(error).__name__}: {error}"
-        raise StudyError(f"the study '{chain.study.name}' failed at {chain.case.id}: {slip}") from error
 
 
 def _comparison(chain: Chain, word: Compare) -> Row:

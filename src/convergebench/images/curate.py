@@ -21,6 +21,7 @@ from convergebench.errors import StudyError
 from convergebench.ids import canonical
 from convergebench.images.candidates import Candidate, Pool
 from convergebench.images.decode import decode, probe
+from convergebench.images.export import place
 from convergebench.images.file_layouts import read_coco, read_i2ebench, read_imgedit, read_plain_folder
 from convergebench.images.folder import slug
 from convergebench.images.hub import fetch_hub, parse_hub_source
@@ -164,13 +165,13 @@ def _too_few(choice: _Choice, *, n: int, source: str, kinds: Sequence[Kind]) -> 
 def _write(choice: _Choice, pool: Pool, out: Path, *, head: _Head) -> Path:
     path = out / "suite.toml"
     text = _manifest(choice, pool, name=slug(out.resolve().name), head=head)
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    if path.exists() and path.read_bytes() != text.encode():
         raise StudyError(f"{path} already holds another suite; choose another folder")
     (out / "images").mkdir(parents=True, exist_ok=True)
     for one in choice.taken:
         # read anew: hundreds of images at once would not fit everywhere
-        (out / "images" / f"{one.id}{one.suffix}").write_bytes(one.candidate.read())
-    path.write_text(text, encoding="utf-8")
+        place(out / "images" / f"{one.id}{one.suffix}", one.candidate.read())
+    place(path, text.encode())
     return path
 
 

@@ -24,8 +24,19 @@ def export_suite(suite: Suite, out: Path) -> Path:
         data = image.read()
         mime = probe(data, what=f"image '{image.id}'").mime
         path = f"images/{image.id}.{SUFFIXES.get(mime, mime.removeprefix('image/'))}"
-        (out / path).write_bytes(data)
+        place(out / path, data)
         facts = {"id": image.id, "kind": image.kind, "licence": image.licence, "source": image.source}
         tables.append(toml_table("[[image]]", {**facts, "sha256": image.sha256, "path": path}))
-    manifest.write_text("\n".join(tables), encoding="utf-8")
+    place(manifest, "\n".join(tables).encode())
     return manifest
+
+
+def place(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, and never over one that is not the same."""
+    if path.is_symlink() or path.exists():
+        if path.is_file() and path.read_bytes() == data:
+            return
+        raise StudyError(f"{path} is already there and is another file; choose another --out")
+    part = path.with_name(f".{path.name}.writing")
+    part.write_bytes(data)
+    part.replace(path)

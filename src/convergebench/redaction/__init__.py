@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
 
 from convergebench.redaction.masked import TELLING, without_masked
 from convergebench.redaction.search import needles, spans
@@ -21,6 +22,8 @@ SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTHORIZATION|BEARER|
 SHORTEST = 8
 """Shorter values are no keys, and blotting them out would eat ordinary words; none so short is ever sent as a key."""
 BLOT = "…"
+_LOGIN = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*://)?(?P<both>[^\s/@:]*:(?P<password>[^\s/]+))@")
+"""How an address begins that holds a name and a password."""
 
 _remembered: set[str] = set()
 
@@ -55,10 +58,20 @@ def _values(environment: Mapping[str, str] | None) -> set[str]:
     return {
         part
         for name, value in (os.environ if environment is None else environment).items()
-        if SECRET.search(name) and name != "CONVERGEBENCH_KEYS"  # a list of names, which messages have to show
-        for part in (value, value.strip())  # a key pasted with its line end is sent without it
+        for part in _secret_parts(name, value)
         if len(part) >= SHORTEST
     }
+
+
+def _secret_parts(name: str, value: str) -> Iterator[str]:
+    """What is secret in a variable: all of it, or the login in an address, as proxies and databases are given one."""
+    if SECRET.search(name) and name != "CONVERGEBENCH_KEYS":  # a list of names, which messages have to show
+        yield value
+        yield value.strip()  # a key pasted with its line end is sent without it
+    elif "@" in value and (login := _LOGIN.match(value)):
+        for word in (login["both"], login["password"]):
+            yield word
+            yield unquote(word)  # it is sent without its escapes
 
 
 def _encoded(value: str) -> set[bytes]:

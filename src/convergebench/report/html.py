@@ -184,10 +184,12 @@ def _files(given: ReportInput, out: Path) -> list[tuple[str, str]]:
     """(what, link) of the folders beside the page that hold the same findings as files."""
     known = (
         ("tables as CSV, Parquet and LaTeX", given.run / "tables"),
-        ("figures as PNG, SVG and PDF", out / "plots"),
+        ("figures for print", out / "plots"),
     )
     return [
-        (what, quote(Path(os.path.relpath(folder, out)).as_posix()) + "/") for what, folder in known if folder.is_dir()
+        (what, quote(Path(os.path.relpath(folder, out)).as_posix()) + "/")
+        for what, folder in known
+        if folder.is_dir() and any(folder.iterdir())
     ]
 
 

@@ -60,9 +60,16 @@ Drawing = tuple[str, Callable[[Figure], None]]
 """The name of a figure, and what draws it."""
 
 
-def write_plots(given: ReportInput, out_dir: Path) -> list[Path]:
-    """Write curves per metric, survival per curve, ranking and breakdown; figures without data are left out."""
-    return write_figures(_figures(given), out_dir)
+def write_plots(given: ReportInput, out_dir: Path, kinds: Sequence[str] = tuple(_METADATA)) -> list[Path]:
+    """Write curves per metric, survival per curve, ranking and breakdown; figures without data are left out.
+
+    Figures of an earlier report that were not drawn again would pass for this one's, and go.
+    """
+    written = write_figures(_figures(given) if kinds else (), out_dir, kinds)
+    for path in out_dir.iterdir():
+        if path.suffix[1:] in _METADATA and path not in written:
+            path.unlink()
+    return written
 
 
 def write_figures(figures: Iterable[Drawing], out_dir: Path, kinds: Sequence[str] = tuple(_METADATA)) -> list[Path]:

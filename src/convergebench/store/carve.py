@@ -17,7 +17,6 @@ Values = tuple[Any, ...]
 
 _PAGE_KINDS = {0x0A: 8, 0x02: 12}
 """Pages of trees without row numbers, leaf and inner, with the size of their heading."""
-_LONGEST_RECORD = 2**28
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _WAL_HEADING, _FRAME_HEADING = 32, 24
 
@@ -79,7 +78,7 @@ def _records(page: bytes, pages: dict[int, bytes], size: int) -> Iterator[Values
 def _payload(page: bytes, offset: int, pages: dict[int, bytes], size: int) -> bytes:
     """A cell's bytes with what overflowed onto other pages."""
     length, offset = _varint(page, offset)
-    if not 0 < length <= _LONGEST_RECORD:
+    if not 0 < length <= size * len(pages):
         raise ValueError("no length")
     most, least = (size - 12) * 64 // 255 - 23, (size - 12) * 32 // 255 - 23
     local = length
@@ -91,10 +90,12 @@ def _payload(page: bytes, offset: int, pages: dict[int, bytes], size: int) -> by
     if missing and local == length:
         raise ValueError("the page ends before the cell")
     following = struct.unpack_from(">I", page, offset + local)[0] if missing else 0
+    seen: set[int] = set()
     while missing > 0:
         over = pages.get(following, b"")
-        if len(over) < 5:
-            raise ValueError("a page of the cell is missing")
+        if len(over) < 5 or following in seen:
+            raise ValueError("a page of the cell is missing, or leads back to one before it")
+        seen.add(following)
         parts.append(over[4 : 4 + min(missing, size - 4)])
         missing -= len(parts[-1])
         (following,) = struct.unpack_from(">I", over, 0)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from convergebench.errors import StudyError, Unstorable
 from convergebench.store.columns import Columns, columns_of, require_storable
+from convergebench.store.rollback import require_harmless_rollback
 from convergebench.store.schema import migrate
 
 Row = tuple[str, Sequence[Any]]
@@ -29,7 +30,6 @@ _BAD_VALUE = (
     sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.DataError,
 )  # fmt: skip
 """What writing raises when a row is at fault and not the file."""
-
 
 SETTLED = """on conflict (step, attempt) do update set started = excluded.started, seconds = excluded.seconds,
   dollars = excluded.dollars, outcome = excluded.outcome, error = excluded.error, model = excluded.model,
@@ -93,6 +93,7 @@ class _Batch:
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A connection with the settings every part relies on: WAL, full sync, no implicit transactions."""
+    require_harmless_rollback(path)
     uri = path.resolve().as_uri()
     if read_only:
         # a log cannot be made in an archive that may not be written, and need not: nobody writes there
@@ -200,7 +201,7 @@ class Journal(Records):
         self._columns: Columns = columns_of(self._write)
         self._pending: list[_Batch] = []
         self._lock = threading.Lock()
-        self._failure: Exception | None = None
+        self._failure: StudyError | None = None
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self.commits = 0
 
@@ -236,9 +237,8 @@ class Journal(Records):
 
     def _written(self, batches: Sequence[_Batch]) -> None:
         if self._failure is not None:
-            reason = StudyError(f"nothing more can be written to {self.path}: {self._failure}")
             for batch in batches:
-                batch.settle(reason)
+                batch.settle(self._failure)
             return
         try:
             self._transaction([row for batch in batches for row in batch.rows])
@@ -249,13 +249,12 @@ class Journal(Records):
                 for batch in batches:
                     self._written([batch])
         except BaseException as error:
-            self._failure = error if isinstance(error, Exception) else StudyError("writing was broken off")
-            reason = StudyError(
+            self._failure = StudyError(
                 f"could not write to {self.path}: {error}; what was written before is safe. "
                 "Make room or repair, then run the same command again"
             )
             for batch in batches:
-                batch.settle(reason)
+                batch.settle(self._failure)
         else:
             for batch in batches:
                 batch.settle()

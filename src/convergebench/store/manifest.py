@@ -184,7 +184,9 @@ def _ask_git(folder: Path, *words: str) -> str:
 def command_line() -> str:
     """The command as typed, without the path of the program and without anything that looks like a key."""
     words = [Path(sys.argv[0]).name, *sys.argv[1:]]
-    return redact(" ".join(_quoted(word) for word in words))
+    told = redact(" ".join(_quoted(word) for word in words))
+    # names of files need not be Unicode, and the manifest is
+    return told.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _quoted(word: str) -> str:

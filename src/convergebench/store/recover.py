@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from convergebench.store.images import EXTENSIONS, file_of, identity_of
 from convergebench.store.journal import Journal
 from convergebench.store.labels import EVIDENCE, source_crop
 from convergebench.store.lock import require_unlocked
+from convergebench.store.lost_calls import count_lost_calls
 from convergebench.store.manifest import command_line, session, write_manifest
 from convergebench.store.recover_manifest import StudyFaults, recovered_manifest
 from convergebench.store.rubrics import FOLDER as RUBRICS
@@ -50,6 +52,9 @@ def recover(
     require_unlocked(root)
     found = salvage(root / "run.sqlite")
     manifest, notes = recovered_manifest(root, found, study_faults)
+    counted = count_lost_calls(found, found.indexed, {name.partition("/")[0] for name in manifest.recordings})
+    if counted:
+        notes.append(f"{counted} calls had lost their rows; they are counted as the index or what they gave tells")
     images = _copy_images(root, out, {row["id"]: row["mime"] for row in found.rows("images")})
     notes += _add_image_rows(found, out, images, probe)
     sorting = Sorting(found, images, manifest.editors)
@@ -73,7 +78,7 @@ def recover(
         torn=tuple(sorted(found.torn)),
         notes=notes,
         dollars=dollars,
-        command=_command(manifest.sessions, run or out),
+        command=command_to_go_on(manifest.sessions, run or out),
     )
 
 
@@ -169,11 +174,15 @@ def _write_database(path: Path, found: Salvage) -> None:
         connection.execute("commit")
 
 
-def _command(sessions: list[dict[str, Any]], run: Path) -> str:
-    """The last command that ran the study, with the new folder in the place of the old one."""
-    typed = [str(one.get("command", "")).split(" ") for one in sessions]
-    words = next((words for words in reversed(typed) if words[1:2] == ["run"] and "--run" in words[:-1]), None)
-    if words is None:
-        return ""
-    place = words.index("--run") + 1
-    return " ".join([*words[:place], str(run), *words[place + 1 :]])
+def command_to_go_on(sessions: list[dict[str, Any]], run: Path) -> str:
+    """The last command that filled the run, with the new folder in the place of the old one."""
+    for one in reversed(sessions):
+        try:
+            words = shlex.split(str(one.get("command", "")))
+        except ValueError:  # a quotation mark that has no end
+            continue
+        if words[1:2] in (["run"], ["import"]):
+            whole = [word for word in words if not word.startswith("--run=")]
+            place = whole.index("--run") if "--run" in whole else len(whole)
+            return shlex.join([*whole[:place], "--run", str(run), *whole[place + 2 :]])
+    return ""

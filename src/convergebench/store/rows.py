@@ -12,11 +12,13 @@ from functools import cache
 from typing import Any
 
 from convergebench.store.columns import LARGEST, Column, Columns, columns_of
+from convergebench.store.images import EXTENSIONS
 from convergebench.store.schema import MIGRATIONS
 
 Values = tuple[Any, ...]
 
 WORDS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "images": {"mime": frozenset(EXTENSIONS)},
     "chains": {"status": frozenset({"open", "finished", "refused", "failed", "ended", "stopped"})},
     "steps": {"status": frozenset({"ok", "refused", "ended"})},
     "anchors": {"anchor": frozenset({"noise", "grey", "other"})},

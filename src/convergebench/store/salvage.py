@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import shutil
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -15,6 +13,8 @@ from convergebench.errors import StudyError
 from convergebench.store.carve import carve
 from convergebench.store.columns import Column, Columns
 from convergebench.store.journal import connect
+from convergebench.store.lost_calls import KEY_KINDS, Indexed, indexed_calls, is_amount
+from convergebench.store.readable import copy_readable
 from convergebench.store.rows import WORDS, Values, columns_at, lenient, read_rows, row_fault, version_of
 from convergebench.store.schema import MIGRATIONS
 
@@ -53,6 +53,8 @@ class Salvage:
     """SQLite finds fault with the file, whether or not it could read every table."""
     mended: int = 0
     """Calls whose row had to be completed."""
+    indexed: dict[Values, Indexed] = field(default_factory=dict)
+    """Calls as the index of a damaged file has them."""
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """A table's rows by column; a table that this version does not have is empty."""
@@ -67,7 +69,7 @@ def salvage(database: Path) -> Salvage:
         for suffix in ("", "-wal"):
             source = database.with_name(f"{database.name}{suffix}")
             if source.is_file():
-                shutil.copyfile(source, copy.with_name(f"{copy.name}{suffix}"))
+                copy_readable(source, copy.with_name(f"{copy.name}{suffix}"))
         found = _read(copy) if copy.exists() else None
         records = list(carve(copy)) if found is None or found.torn or found.suspect else []
     if found is None:
@@ -76,6 +78,7 @@ def salvage(database: Path) -> Salvage:
         found = Salvage(version, columns, {table: {} for table in columns}, torn=set(columns))
     for record in records:
         _sort_in(found, record)
+    found.indexed = indexed_calls(records)
     _mend_calls(found)
     return found
 
@@ -147,7 +150,7 @@ def _fits(table: str, values: Values) -> bool:
     """Whether a row has the words that rows of this table have; what types can tell is told by `row_fault`."""
     columns = columns_at(len(MIGRATIONS))[table]
     if table == "attempts":
-        return isinstance(values[0], str) and values[0][:3] in ("s1:", "a1:") and values[1] != values[2]
+        return isinstance(values[0], str) and values[0][:3] in KEY_KINDS and values[1] != values[2]
     named = {column.name: value for column, value in zip(columns, values, strict=False)}
     begun = all(
         named[name] is None or str(named[name]).startswith(beginning)
@@ -164,7 +167,7 @@ def _mend_calls(found: Salvage) -> None:
     prices: dict[Any, float] = {}
     for values in rows.values():
         row = dict(zip(names, values, strict=True))
-        if _is_amount(row["dollars"]):
+        if is_amount(row["dollars"]):
             prices[row["editor"]] = max(prices.get(row["editor"], 0.0), float(row["dollars"]))
     for key, values in list(rows.items()):
         if not row_fault("attempts", columns, values):
@@ -173,8 +176,8 @@ def _mend_calls(found: Salvage) -> None:
         price = prices.get(row["editor"], max(prices.values(), default=0.0))
         row |= {name: _text(row[name]) for name in ("editor", "started", "outcome", "error")}
         row |= {name: None for name in ("model", "raw") if row_fault("", [_column(columns, name)], (row[name],))}
-        row["seconds"] = row["seconds"] if _is_amount(row["seconds"]) else 0.0
-        if not _is_amount(row["dollars"]):
+        row["seconds"] = row["seconds"] if is_amount(row["seconds"]) else 0.0
+        if not is_amount(row["dollars"]):
             row |= {"dollars": price} | ({"settled": 0} if "settled" in row else {})
         if "settled" in row:
             row |= {"settled": int(row["settled"] == 1), "part": _text(row["part"])}
@@ -184,10 +187,6 @@ def _mend_calls(found: Salvage) -> None:
 
 def _column(columns: tuple[Column, ...], name: str) -> Column:
     return next(column for column in columns if column.name == name)
-
-
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 def _text(value: Any) -> str:

@@ -19,6 +19,7 @@ import httpx
 from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
 from convergebench.keys import find_key, require_key
 from convergebench.redaction import redact
+from convergebench.wire.proxies import require_usable_proxies
 from convergebench.wire.unpack import ACCEPTED, whole
 
 MOST = 64_000_000
@@ -31,6 +32,9 @@ SPOKEN = 200_000
 """Bytes of an answer that are read as words."""
 NEVER_SENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError")
 """Failures before anything was sent, by the names that both HTTP libraries have for them: nothing can be charged."""
+
+ELSEWHERE = "convergebench-elsewhere"
+"""Where the address of a redirect is kept with a reply."""
 
 _WHOLE = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -120,7 +124,7 @@ class Wire:
             async with client.stream(method, address, headers=sent, **body) as reply:
                 encoding, status = reply.headers.get("content-encoding", ""), reply.status_code
                 data = await whole(reply.aiter_raw(), encoding, where=where, status=status, most=most)
-                return Answer(status, dict(reply.headers), data, address)
+                return Answer(status, {**reply.headers, **reply.extensions.get(ELSEWHERE, {})}, data, address)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             raise StudyError(f"{where} is no address; give one such as http://127.0.0.1:8000/v1") from error
         except httpx.TimeoutException as error:
@@ -128,7 +132,7 @@ class Wire:
             raise Transient(f"{where} does not answer ({type(error).__name__})", unsettled=unsettled) from error
         except (httpx.RequestError, OSError) as error:  # some failures of TLS come as they are
             unsettled = was_sent(error) and status < 300
-            raise Transient(f"{where} cannot be reached: {clean(str(error))}", unsettled=unsettled) from error
+            raise Transient(broken(where, error), unsettled=unsettled) from error
 
     async def download(self, address: str, *, most: int = MOST) -> Answer:
         """A file whose address came out of a reply: without the key, unless it lies at the same host."""
@@ -151,6 +155,7 @@ class Wire:
         """Connections belong to an event loop; a new loop gets new ones."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
+            require_usable_proxies()
             # the engine gives up after the same time; this one only catches a client used without it
             timeout = httpx.Timeout(self._seconds + min(5.0, self._seconds), connect=min(10.0, self._seconds))
             limits = httpx.Limits(max_connections=self._at_once, max_keepalive_connections=self._at_once)
@@ -158,10 +163,17 @@ class Wire:
                 made = httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, verify=_trusted())
                 # no cookies: what one call left behind would go along with the next one, of another chain
                 made.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+                made.event_hooks = {"response": [_without_location]}
                 self._client = loop, made
             except (ValueError, ImportError, httpx.InvalidURL) as error:
                 raise Prerequisite(f"the proxy that the environment names is of no use: {clean(str(error))}") from error
         return self._client[1]
+
+
+async def _without_location(reply: httpx.Response) -> None:
+    """Lay a redirect's address aside: the library takes it apart even where it does not go there, and fails."""
+    if "location" in reply.headers:
+        reply.extensions[ELSEWHERE] = {"location": reply.headers.pop("location")}
 
 
 @cache
@@ -187,8 +199,18 @@ def was_sent(error: Exception) -> bool:
     return not any(kind.__name__ in NEVER_SENT for kind in type(error).__mro__)
 
 
+def broken(where: str, error: Exception) -> str:
+    """What happened on the way there, or on the way back."""
+    what = "gave no whole answer" if was_sent(error) else "cannot be reached"
+    return f"{where} {what}: {clean(str(error)) or type(error).__name__}"
+
+
 def clean(text: str) -> str:
-    """One short line without any key. Cut before it is looked through: bodies of errors can have any length."""
+    """One short line without any key, and without the codes by which a terminal is told to do things.
+
+    Cut before it is looked through: bodies of errors can have any length.
+    """
     beginning = text[:SPOKEN].encode("utf-8", "replace").decode("utf-8")
     line = " ".join(redact(" ".join(beginning.split())[:MARGIN]).split())
+    line = "".join(letter if letter.isprintable() else "�" for letter in line[: LONGEST + 1])
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

@@ -110,7 +110,7 @@ def test_the_audit_at_the_end_of_a_run_asks_the_rater_of_the_study(
 
     # both write pages, which takes seconds and is tested elsewhere
     monkeypatch.setattr("convergebench.cli.auditing.make_audit", make_audit)
-    monkeypatch.setattr("convergebench.cli.reporting.write_and_print", lambda run: None)
+    monkeypatch.setattr("convergebench.cli.reporting.write_and_print", lambda run, **_: None)
     with watching(SECRETS) as witness:
         (tmp_path / "audit.toml").write_text(
             f"""

@@ -195,10 +195,10 @@ def test_a_download_that_goes_round_in_circles_ends() -> None:
         asked_of("flux-kontext-pro", answer)
 
 
-def test_a_download_is_not_sent_to_a_file() -> None:
+@pytest.mark.parametrize("place", ["file:///etc/hosts", "//[x", "http://[", "javascript:1"])
+def test_a_download_is_sent_to_addresses_of_the_web_alone(place: str) -> None:
     def answer(asked: Asked, server: Loopback) -> Told:
-        place = {"Location": "file:///etc/hosts"}
-        return Told(302, headers=place) if asked.route == "/signed.png" else well(asked, server)
+        return Told(302, headers={"Location": place}) if asked.route == "/signed.png" else well(asked, server)
 
     with pytest.raises(BadReply, match="for the image"):
         asked_of("flux-kontext-pro", answer)

@@ -242,6 +242,15 @@ def test_odd_answers_on_the_way_are_no_tracebacks(route: str, body: Any) -> None
         one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
 
 
+def test_names_that_are_half_a_character_are_no_fault_of_the_study() -> None:
+    def answer(asked: Asked, server: Loopback) -> Told:
+        half = {"/upload/image": b'{"name": "\\ud800"}', "/prompt": b'{"prompt_id": "\\udfff"}'}
+        return Told(body=half[asked.route]) if asked.route in half else well(asked, server)
+
+    with pytest.raises(EditorError):  # the job is not found under what is left of its name
+        one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW), seconds=0.3)
+
+
 def test_several_pictures_where_one_was_wanted_end_this_editor() -> None:
     with pytest.raises(Unavailable, match="gave 2 pictures where one was wanted; set its batch to 1"):
         one_edit(USE, ended(entry([FILE, FILE])), IMAGE, workflow=str(WORKFLOW))

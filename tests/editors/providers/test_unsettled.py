@@ -37,8 +37,7 @@ FREE = ("/upload/image", "/queue", "/interrupt")
 @pytest.fixture(params=ALL, ids=lambda one: one.__name__)
 def speaker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Speaker:
     one: Speaker = request.param()
-    if one.variable:
-        monkeypatch.setenv(one.variable, SECRET)
+    monkeypatch.setenv(one.variable or "A_KEY", SECRET)
     monkeypatch.setattr(download, "PAUSES", (0.0,))
     monkeypatch.setattr(poll, "FIRST", 0.005)
     return one

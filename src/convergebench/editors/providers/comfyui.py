@@ -22,7 +22,7 @@ from convergebench.errors import BadReply, ConvergeBenchError, EditorError, Stud
 from convergebench.types import Edited, EditRequest
 from convergebench.wire.client import Answer, clean
 from convergebench.wire.poll import until_done
-from convergebench.wire.raw import without_images
+from convergebench.wire.raw import sound, without_images
 
 FOLDER = "convergebench"
 """Where pictures are laid in the server's folder of inputs."""
@@ -111,7 +111,7 @@ class ComfyUIEditor(OwnServerEditor):
         name, folder = body.get("name"), body.get("subfolder")
         if not isinstance(name, str) or not name:
             raise BadReply(f"{self.name} took the picture and gives it no name", raw=without_images(body))
-        return f"{folder}/{name}" if isinstance(folder, str) and folder else name
+        return sound(f"{folder}/{name}" if isinstance(folder, str) and folder else name)
 
     async def _queued(self, graph: Any, job: str) -> str:
         """The number under which it stands in the queue."""
@@ -123,7 +123,7 @@ class ComfyUIEditor(OwnServerEditor):
         if body.get("node_errors"):  # the rest of the graph would run; nobody wants half an edit
             self._require_valid(answer)
         given = body.get("prompt_id")
-        return given if isinstance(given, str) and given else job
+        return sound(given) if isinstance(given, str) and given else job
 
     def _require_valid(self, answer: Answer) -> None:
         """A graph that the server does not take is never taken: its nodes say why."""

@@ -54,7 +54,7 @@ async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dol
     """The bytes of an image that a reply names, by an address or inside one (`data:`)."""
     if address.startswith("data:"):
         return picture_in(address, who=who, raw=raw, dollars=dollars)
-    if not is_web(_whole(wire, address)):
+    if not is_web(_joined(f"{wire.base_url}/", address)):
         message = f"{who} names an image at an address that is none"
         raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
     # a file may be named a moment before it is there
@@ -64,7 +64,7 @@ async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dol
         following = answer.headers.get("location", "")
         if answer.status not in ELSEWHERE or not following:
             break
-        there = _whole(wire, following) if "://" in following else urljoin(answer.address, following)
+        there = _joined(answer.address, following)
         if not is_web(there) or (urlsplit(answer.address).scheme, urlsplit(there).scheme) == ("https", "http"):
             message = f"{who} sends us to {origin(there)} for the image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
@@ -89,9 +89,10 @@ def picture_in(text: object, *, who: str, raw: str | None, dollars: float) -> by
         raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars) from error
 
 
-def _whole(wire: Wire, address: str) -> str:
+def _joined(base: str, address: str) -> str:
+    """A whole address, or nothing where it cannot even be taken apart."""
     try:
-        return urljoin(f"{wire.base_url}/", address)
+        return urljoin(base, address)
     except ValueError:
         return ""
 

@@ -20,7 +20,8 @@ from convergebench.editors.models.table import Model, Price
 from convergebench.editors.providers.remote import RemoteEditor
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Transient
 from convergebench.types import EditRequest
-from convergebench.wire.client import MOST, Answer, clean, origin, was_sent
+from convergebench.wire.client import MOST, Answer, broken, clean, origin, was_sent
+from convergebench.wire.proxies import require_usable_proxies
 from convergebench.wire.raw import without_images
 from convergebench.wire.unpack import ACCEPTED, whole
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     import ssl
 
     import httpx2
+
+
+MOST_THINGS = 1_000_000_000
+"""No reply counts more tokens than this."""
 
 
 class LibraryEditor(RemoteEditor):
@@ -55,6 +60,7 @@ class LibraryEditor(RemoteEditor):
         except ImportError as error:
             extra = next(iter(self.needs.values()))
             raise Prerequisite(f"{self.name} needs its library: pip install 'convergebench[{extra}]'") from error
+        require_usable_proxies()
         limits = httpx2.Limits(max_connections=self.limits.at_once, max_keepalive_connections=self.limits.at_once)
         timeout = httpx2.Timeout(self.patience, connect=min(10.0, self.limits.seconds))
         try:
@@ -94,7 +100,10 @@ async def _whole(response: httpx2.Response) -> None:
     where, encoding = origin(str(response.url)), response.headers.get("content-encoding", "")
     data = await whole(response.aiter_raw(), encoding, where=where, status=response.status_code, most=MOST)
     response._content = data  # what `aread` would have kept; there is no public way to give it back
+    response.encoding = "utf-8"  # as JSON is; a header may name an encoding that is none of text
     await response.aclose()  # a long failure is not read to its end
+    # nobody goes there, but the client would take it apart all the same, and fail where it is no address
+    response.headers.pop("location", None)
 
 
 @cache
@@ -126,8 +135,7 @@ def reaching(address: str) -> Iterator[None]:
         message = f"{origin(address)} does not answer ({type(error).__name__})"
         raise Transient(message, unsettled=was_sent(error)) from error
     except (httpx2.RequestError, OSError) as error:  # some failures of TLS come as they are
-        message = f"{origin(address)} cannot be reached: {clean(str(error))}"
-        raise Transient(message, unsettled=was_sent(error)) from error
+        raise Transient(broken(origin(address), error), unsettled=was_sent(error)) from error
 
 
 def unsettled_if_unpriced(error: EditorError) -> EditorError:
@@ -168,8 +176,8 @@ def text(value: Any) -> str:
 
 
 def count(value: Any) -> int:
-    """A number of things, or 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    """A number of things, or 0; one that no reply can have is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_THINGS else 0
 
 
 def from_base64(value: Any) -> bytes | None:

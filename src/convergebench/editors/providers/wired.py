@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -18,6 +17,9 @@ from convergebench.errors import BadReply, EditorError, Transient
 from convergebench.wire.client import Answer, Key, Wire, clean
 from convergebench.wire.raw import without_images
 from convergebench.wire.verdict import BUSY, Verdict, judge
+
+MOST = 1e15
+"""No sum in a reply is larger, in whatever unit it is stated: xAI's are parts of ten thousand millions to a dollar."""
 
 
 class Shape(Strict):
@@ -123,10 +125,10 @@ class WiredEditor(RemoteEditor):
 
 
 def amount(value: Any) -> float | None:
-    """A sum out of a reply, if it is one."""
+    """A sum out of a reply, if it is one: not negative, not beyond all measure, not NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= MOST else None
 
 
 def part(value: Any, *path: str | int) -> Any:

@@ -16,7 +16,7 @@ from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError
 from convergebench.images.decode import probe
 from convergebench.keys import require_key
 from convergebench.types import EditRequest
-from convergebench.wire.client import Answer, clean, origin, was_sent
+from convergebench.wire.client import Answer, broken, clean, origin, was_sent
 from convergebench.wire.verdict import judge
 
 if TYPE_CHECKING:
@@ -107,9 +107,8 @@ class OpenAIEditor(LibraryEditor):
             unsettled = _was_sent(error)
             raise Transient(f"{origin(self.base_url)} does not answer in time", unsettled=unsettled) from error
         except openai.APIConnectionError as error:
-            why = clean(str(error.__cause__ or error))
-            message = f"{origin(self.base_url)} cannot be reached: {why}"
-            raise Transient(message, unsettled=_was_sent(error)) from error
+            cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+            raise Transient(broken(origin(self.base_url), cause), unsettled=_was_sent(error)) from error
         except openai.OpenAIError as error:
             raise BadReply(f"{self.name} answered oddly: {clean(str(error))}", unsettled=True) from error
         body = answer_of(found.http_response).json()

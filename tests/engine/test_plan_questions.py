@@ -1,0 +1,44 @@
+"""A forecast tells what questions cost, which come on top of edits."""
+
+from __future__ import annotations
+
+import pytest
+
+from convergebench.engine.measure import sorted_out
+from convergebench.engine.plan_questions import forecast_questions
+from convergebench.roles import make_role
+from convergebench.roles.tables import RoleTable
+from tests.engine.parts import CASES, chains_of
+
+PRICES = {"input": 10.0, "output": 20.0}
+
+
+def judge(**options: object) -> RoleTable:
+    table = {"kind": "served", "base_url": "http://127.0.0.1:9/v1", "model": "m", "repeats": 3, "max_tokens": 500}
+    return RoleTable.model_validate({**table, **options})
+
+
+@pytest.mark.parametrize(
+    ("metrics", "questions"),
+    [
+        (["psnr"], 0),
+        (["judge-happened"], 2 * len(CASES) * 3),
+        (["judge-happened", "judge-undone"], 2 * 2 * len(CASES) * 3),
+    ],
+)
+def test_every_comparison_that_a_metric_is_asked_about_counts_once_for_each_repeat(
+    metrics: list[str], questions: int
+) -> None:
+    role = make_role("judge", judge(dollars_per_million=PRICES))
+    found = forecast_questions(chains_of(CASES, 2), sorted_out(metrics)[1], {"judge": role})
+    price = (6000 * 10.0 + 500 * 20.0) / 1e6
+    assert [(row.role, row.questions) for row in found] == ([("judge", questions)] if questions else [])
+    assert sum(row.dollars or 0.0 for row in found) == pytest.approx(questions * price)
+
+
+def test_metrics_that_read_one_rubric_share_the_question_and_an_unknown_price_stays_unknown() -> None:
+    role = make_role("judge", judge())
+    one = forecast_questions(chains_of(CASES, 2), sorted_out(["judge-happened", "judge-undone"])[1], {"judge": role})
+    every = ["judge-happened", "judge-undone", "judge-side-effect"]
+    assert forecast_questions(chains_of(CASES, 2), sorted_out(every)[1], {"judge": role}) == one
+    assert one[0].dollars is None

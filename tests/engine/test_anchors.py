@@ -115,7 +115,7 @@ def test_a_damaged_source_leaves_no_row_and_is_measured_once_it_is_mended(two: P
     ((file,),) = query(two, "select i.file from cases c join images i on i.id = c.image where c.source = 'a'")
     data = (two / file).read_bytes()
     (two / file).unlink() if damage == "away" else (two / file).write_bytes(data[: len(data) // 2])
-    with pytest.raises(StudyError, match=r"1 image is damaged .*cbench verify"):
+    with pytest.raises(StudyError, match=r"1 damaged image .*cbench verify"):
         fill(two, "ssim")
     assert query(two, "select * from anchors where source = 'a'") == []
     (two / file).write_bytes(data)

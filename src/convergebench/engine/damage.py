@@ -24,10 +24,12 @@ _BLAMED_ANCHORS = "status = 'unreadable' or (status = 'source-unfit' and detail 
 def require_undamaged(root: Path, files: Collection[str]) -> None:
     """Tell of damaged files, once everything else is done."""
     if files:
-        count = "1 image is" if len(files) == 1 else f"{len(files):,} images are"
+        one = len(files) == 1
+        count = "1 damaged image" if one else f"{len(files):,} damaged images"
+        them = "it" if one else "them"
         raise StudyError(
-            f"{count} damaged in {root} (first: {min(files)}) and nothing was written down for them; restore them and "
-            f"measure again (cbench verify {root} lists them, cbench recover {root} rebuilds the run without them)"
+            f"{root} has {count} (first: {min(files)}), for which nothing was stored; restore {them} and measure again "
+            f"(cbench verify {root} lists {them}, cbench recover {root} rebuilds the run without {them})"
         )
 
 

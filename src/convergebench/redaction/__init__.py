@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import unquote
 
 from convergebench.redaction.masked import TELLING, without_masked
@@ -39,7 +40,7 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
 
     Of keys in use every part goes too; values of other variables are often paths, whose parts stand everywhere.
     """
-    if len(text) < TELLING + 1:
+    if len(text) < (TELLING + 1 if _remembered else SHORTEST):
         return text
     whole = frozenset(data for value in _values(environment) for data in _encoded(value))
     wanted = needles(whole, frozenset(data for key in _remembered for data in _encoded(key)))
@@ -63,15 +64,16 @@ def _values(environment: Mapping[str, str] | None) -> set[str]:
     }
 
 
-def _secret_parts(name: str, value: str) -> Iterator[str]:
+@lru_cache(maxsize=1024)  # asked again for every text that is stored
+def _secret_parts(name: str, value: str) -> tuple[str, ...]:
     """What is secret in a variable: all of it, or the login in an address, as proxies and databases are given one."""
     if SECRET.search(name) and name != "CONVERGEBENCH_KEYS":  # a list of names, which messages have to show
-        yield value
-        yield value.strip()  # a key pasted with its line end is sent without it
-    elif "@" in value and (login := _LOGIN.match(value)):
-        for word in (login["both"], login["password"]):
-            yield word
-            yield unquote(word)  # it is sent without its escapes
+        return value, value.strip()  # a key pasted with its line end is sent without it
+    login = _LOGIN.match(value) if "@" in value else None
+    if login is None:
+        return ()
+    words = (login["both"], login["password"])
+    return (*words, *map(unquote, words))  # it is sent without its escapes
 
 
 def _encoded(value: str) -> set[bytes]:

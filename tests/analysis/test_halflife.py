@@ -115,6 +115,16 @@ def test_the_curve_of_use_takes_whichever_comes_first(chain: Make, given: Given)
     assert in_use["events"].to_list() == [0, 0, 2]
 
 
+def test_a_level_that_is_passed_in_the_very_last_round_ends_the_use(chain: Make, given: Given) -> None:
+    chains = [
+        chain(source="s0", values={"ssim": [0.99, 0.95, 0.8]}),
+        chain(source="s1", values={"ssim": [0.99, 0.95, 0.94]}),
+    ]
+    in_use = analyse(given(chains), FAST).survival.filter(group="all", curve="usable")
+    assert in_use["events"].to_list() == [0, 0, 0, 1]
+    assert in_use["censored"].to_list() == [0, 0, 0, 1]
+
+
 def test_a_chain_that_failed_before_round_one_is_lost_for_use_and_unseen_for_quality(chain: Make, given: Given) -> None:
     chains = [
         chain(source="s0", values={"ssim": [0.95, 0.94]}),

@@ -168,6 +168,7 @@ def test_rank_with_an_empty_cell_cannot_be_told(tmp_path: Path) -> None:
         ("equals", ["one", "two", "three"], YES),
         ("equals", ["one", "two"], NO),
         ("contains", ["one", "two"], YES),
+        ("contains", ["one", "five"], NO),
         ("within", ["one", "two"], NO),
         ("within", ["one", "two", "three", "four"], YES),
         ("equals", {"table": "run:scores", "columns": ["editor"], "rows": {"ok": True}}, NO),

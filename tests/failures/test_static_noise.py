@@ -39,6 +39,29 @@ def test_noise_under_the_threshold_is_left_alone() -> None:
     assert found(static_noise(planted(faint))) is None
 
 
+@pytest.mark.parametrize(("grown", "seen"), [(0.8, False), (1.25, True)])
+def test_the_threshold_is_two_levels_on_flat_pictures(grown: float, seen: bool) -> None:
+    def grain(pixels: Pixels, step: int) -> Pixels:
+        return whole(pixels + np.random.default_rng(step).normal(0, 2.0 * grown, pixels.shape[:2])[..., None])
+
+    shade = np.linspace(110, 150, 256)
+    source = whole(np.repeat(np.add.outer(shade, shade)[..., None] / 2, 3, axis=2))
+    assert (found(static_noise(planted(grain, source))) == FROM) is seen
+
+
+@pytest.mark.parametrize(("grown", "seen"), [(0.8, False), (1.25, True)])
+def test_the_threshold_is_six_tenths_of_the_texture_on_rough_ones(grown: float, seen: bool) -> None:
+    texture = 12.0
+    rough = np.random.default_rng(99).normal(128, texture, (256, 256))
+    source = whole(np.repeat(rough[..., None], 3, axis=2))
+
+    def grain(pixels: Pixels, step: int) -> Pixels:
+        added = np.random.default_rng(step).normal(0, 0.6 * texture * grown, pixels.shape[:2])
+        return whole(pixels + added[..., None])
+
+    assert (found(static_noise(planted(grain, source))) == FROM) is seen
+
+
 def test_noise_that_the_source_has_already_does_not_count() -> None:
     noisy = static(astronaut(), 100)
     assert found(static_noise(planted(lambda pixels, step: pixels, noisy))) is None

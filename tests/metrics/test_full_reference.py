@@ -140,6 +140,12 @@ def test_ciede2000_gives_the_published_test_values() -> None:
     assert ciede2000(planes[0], planes[1]) == pytest.approx(published, abs=2e-3)
 
 
+def test_a_negative_factor_of_ms_ssim_counts_as_nothing() -> None:
+    """A negative agrees with its positive in no scale; four negative factors must not make a value again."""
+    x = photograph("astronaut")
+    assert measured("ms-ssim", 255 - x, x) == 0.0
+
+
 def test_ssim_shares_its_work_with_ms_ssim_and_gives_the_same_alone() -> None:
     x, y = photograph("astronaut"), jpeg(photograph("astronaut"), 30)
     item = Item(Frame(y), Frame(x))

@@ -67,6 +67,14 @@ def test_a_slow_zoom_is_found_once_it_adds_up_and_again_when_it_doubles() -> Non
     assert [one.step for one in findings] == [3, 6]
 
 
+def test_a_crop_that_comes_back_after_another_change_of_shape_is_not_found_again() -> None:
+    """Cut, then whole but squeezed, then cut and squeezed: the third picture shows nothing new."""
+    whole, part = picture("kitchen"), picture("kitchen")[16:304, 16:304]
+    frames = [whole, resized(part, 320, 320), resized(whole, 320, 308), resized(part, 320, 308)]
+    findings = aspect_ratio(drawn(frames, "replicate")).findings
+    assert [one.step for one in findings] == [1, 2]
+
+
 def test_a_turn_done_or_not_done_is_no_change_of_shape() -> None:
     wide = np.ascontiguousarray(picture("kitchen")[:240])
     for unturned in (0, 1):

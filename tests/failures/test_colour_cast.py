@@ -42,6 +42,20 @@ def test_fading_is_no_cast() -> None:
     assert result.probes["saturation"][FROM] == pytest.approx(0.6, abs=0.08)
 
 
+def test_fading_that_leaves_a_little_of_a_tint_is_no_cast_towards_it() -> None:
+    """A yellow picture pales and moves towards blue as a whole; what is left after the fading points to yellow."""
+    source = _shifted(np.clip(astronaut(), 60, 200).astype(np.uint8), 0, 25)
+
+    def paled(pixels: Pixels, step: int) -> Pixels:
+        lab = np.asarray(cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB), np.float32)
+        lab[..., 1:] = 0.5 * lab[..., 1:] + np.array([0, 5], np.float32)
+        return whole(np.asarray(cv2.cvtColor(lab, cv2.COLOR_LAB2RGB), np.float32) * 255)
+
+    result = colour_cast(planted(paled, source))
+    assert found(result) is None
+    assert result.probes["saturation"][FROM] < 0.8
+
+
 def test_a_thing_that_changed_its_colour_is_no_cast() -> None:
     def repainted(pixels: Pixels, step: int) -> Pixels:
         out = pixels.copy()

@@ -98,6 +98,25 @@ def test_a_seed_that_no_row_can_hold_ends_its_chain_before_anything_is_paid(tmp_
         assert sum(dollars for _, dollars in outcomes(tmp_path / "run")) == 0.5 * editor.calls
 
 
+class Warm(Edit):
+    """A third party's own kind of edit."""
+
+    __slots__ = ()
+
+
+class Warming(Odd):
+    """A study that yields it."""
+
+    def steps(self, case: Case) -> Steps:
+        edited = yield Warm(case.source, "add one")
+        yield Compare(edited, case.source, "return", 1, 1)
+
+
+def test_a_study_may_have_edits_of_its_own_kind(tmp_path: Path) -> None:
+    summary, _, _ = walk(tmp_path / "run", CountingEditor(), rounds=1, study=Warming())
+    assert summary.statuses == {"finished": len(CASES)}
+
+
 def test_a_slip_of_a_study_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=f"^the study 'odd' failed at {CASES[0].id}: KeyError: 'a slip'$"):
         walk(tmp_path / "run", CountingEditor(), rounds=1, study=Odd(slip=True))

@@ -65,7 +65,8 @@ class Words:
 def _checked(word: object) -> Word:
     if not isinstance(word, Edit | Ask | Compare):
         raise TypeError(f"it yielded a {type(word).__name__}, which should be an Edit, Ask or Compare")
-    for name, kind in FIELDS[type(word)].items():
+    fields = next(fields for kind, fields in FIELDS.items() if isinstance(word, kind))
+    for name, kind in fields.items():
         if not isinstance(getattr(word, name), kind):
             raise TypeError(f"{name} of its {type(word).__name__} is a {type(getattr(word, name)).__name__}")
     return word

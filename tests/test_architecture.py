@@ -13,7 +13,19 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "convergebench"
 
-GROUND = {"types", "errors", "registry", "ids", "documents", "redaction", "folders", "keys", "reasoning", "sheets"}
+GROUND = {
+    "types",
+    "errors",
+    "registry",
+    "ids",
+    "documents",
+    "redaction",
+    "folders",
+    "keys",
+    "reasoning",
+    "sheets",
+    "texts",
+}
 """What every room may use."""
 
 MAY_USE: dict[str, set[str]] = {

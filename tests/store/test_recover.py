@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from convergebench.cli.recovering import recover as recover_command
+from convergebench.errors import RunLocked
 from convergebench.images.decode import probe
 from convergebench.store.carve import carve
 from convergebench.store.images import ImageStore
@@ -21,6 +23,7 @@ from convergebench.store.journal import connect
 from convergebench.store.manifest import read_manifest, write_manifest
 from convergebench.store.readable import copy_readable
 from convergebench.store.recover import command_to_go_on, recover
+from convergebench.store.run import Run
 from convergebench.store.verify import problems
 from convergebench.types import Edited, EditRequest
 from tests.engine.parts import CASES, CountingEditor, faults, query, walk
@@ -205,3 +208,9 @@ def test_bare_pages_hold_every_row_of_a_sound_run(made: Path) -> None:
 )
 def test_what_to_type_is_the_command_that_filled_the_run_with_the_new_folder(typed: str, to_type: str) -> None:
     assert command_to_go_on([{"command": typed}, {"command": "cbench measure old"}], Path("new")) == to_type
+
+
+def test_a_run_that_is_being_written_is_told_so_before_anything_is_looked_at(tmp_path: Path) -> None:
+    walk(tmp_path / "run", CountingEditor(), rounds=1, cases=CASES[:1])
+    with Run.create(tmp_path / "run"), pytest.raises(RunLocked, match="is being written by process"):
+        recover_command(tmp_path / "run", None)

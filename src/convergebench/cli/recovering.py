@@ -29,8 +29,10 @@ def recover(
     from convergebench.datasets.atomic import require_free, whole_folder
     from convergebench.errors import StudyError
     from convergebench.images.decode import probe
+    from convergebench.store.lock import require_unlocked
     from convergebench.store.recover import recover as rebuild
 
+    require_unlocked(run)
     found = all_problems(run)
     if not found:
         say(f"{run}: sound; there is nothing to recover")

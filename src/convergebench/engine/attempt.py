@@ -13,6 +13,7 @@ from convergebench.errors import BadReply, EditorError, Exhausted, Refused, Stud
 from convergebench.ids import canonical
 from convergebench.redaction import redact
 from convergebench.store.journal import Row
+from convergebench.texts import storable
 from convergebench.types import Case, Edit, Edited
 
 UNKNOWN = "unknown"
@@ -135,7 +136,7 @@ def told(text: str) -> str:
     """Words of a stranger as they may be stored: without keys or halves of characters, and of bounded length."""
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
-    return redact(text.encode("utf-8", "replace").decode("utf-8"))
+    return redact(storable(text))
 
 
 def now() -> str:

@@ -15,6 +15,7 @@ from convergebench.images.decode import decode, probe
 from convergebench.images.encode import encode_png
 from convergebench.keys import require_key
 from convergebench.redaction import redact
+from convergebench.texts import storable
 from convergebench.wire.client import NO_KEY, Answer, Key, Wire, clean
 from convergebench.wire.verdict import judge
 
@@ -107,7 +108,7 @@ class ChatClient:
 
     def redacted(self, text: str) -> str:
         """The text without the key; halves of characters, which no file can hold, become question marks."""
-        return redact(text.encode("utf-8", "replace").decode("utf-8"))
+        return redact(storable(text))
 
 
 def picture(data: bytes, detail: str = "") -> dict[str, Any]:

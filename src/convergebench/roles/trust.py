@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergebench.errors import StudyError
 from convergebench.roles import defaults, make_role
+from convergebench.texts import short_line
 
 if TYPE_CHECKING:
     from convergebench.roles.base import Role
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 FLAG = "--trust-roles"
 WITHOUT_SERVER = ("measuring", "word-list")
 """Kinds that are code of this package: they send nothing and read no key."""
-LONGEST = 200
-"""Characters of one setting that are shown: a run's words may be of any length."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def answering(found: object, given: Mapping[str, Any], *, trusted: bool) -> Answ
         harmless = needs_no_word(table)
         if not (harmless or trusted or _same_server(table, given.values())):
             refused[name] = (
-                f"the run names a {one_word(name)} of its own: {shown(table)}. Nothing was sent; if you know it, add "
+                f"the run names a {short_line(name)} of its own: {shown(table)}. Nothing was sent; if you know it, add "
                 f"{FLAG}, or name your own: --roles FILE"
             )
             continue
@@ -63,7 +62,7 @@ def answering(found: object, given: Mapping[str, Any], *, trusted: bool) -> Answ
             refused[name] = f"the run's {error}"
             continue
         if not harmless:
-            confirmed[name] = f"{one_word(name)}: {shown(table)}"
+            confirmed[name] = f"{short_line(name)}: {shown(table)}"
     for name, role in defaults().items():
         if name not in refused:  # a role that waits for the user's word is not quietly played by another
             roles.setdefault(name, role)
@@ -82,19 +81,14 @@ def shown(table: object) -> str:
     if not isinstance(table, Mapping):
         return f"a {type(table).__name__} where a table should be"
     rubrics = table.get("rubrics")
-    files = ", ".join(map(one_word, rubrics.values())) if isinstance(rubrics, Mapping) else ""
+    files = ", ".join(map(short_line, rubrics.values())) if isinstance(rubrics, Mapping) else ""
+    model, server = table.get("model") or "a model without a name", table.get("base_url") or "nowhere"
     parts = [
-        f"{one_word(table.get('model') or 'a model without a name')} at {one_word(table.get('base_url') or 'nowhere')}",
-        f"with the key in {one_word(table['key'])}" if table.get("key") else "without a key",
+        f"{short_line(model)} at {short_line(server)}",
+        f"with the key in {short_line(table['key'])}" if table.get("key") else "without a key",
         f"with the rubrics {files}" if files else "",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def one_word(text: object) -> str:
-    """A stranger's words without line breaks and escape codes, and not without end."""
-    plain = "".join(letter if letter.isprintable() else "�" for letter in str(text))
-    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
 
 
 def _same_server(table: object, given: Iterable[Any]) -> bool:
@@ -112,5 +106,5 @@ def _checked(name: str, table: object) -> RoleTable:
     from convergebench.roles.tables import RoleTable
 
     if not isinstance(table, Mapping):
-        raise StudyError(f"[roles.{one_word(name)}] is not a table; write one, or give it with --roles FILE")
-    return check_document(table, RoleTable, where=f"[roles.{one_word(name)}]")
+        raise StudyError(f"[roles.{short_line(name)}] is not a table; write one, or give it with --roles FILE")
+    return check_document(table, RoleTable, where=f"[roles.{short_line(name)}]")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from convergebench.errors import StudyError
 from convergebench.store.journal import connect
+from convergebench.texts import short_line
 
 _COLUMNS = (("images", "file"), ("labels", "evidence"))
 """Where a run's database names files, relative to its folder."""
@@ -33,13 +34,13 @@ def require_inside(root: Path) -> None:
     strange = next(_strange(root, os.path.realpath(root)), None)
     if strange is not None:
         raise StudyError(
-            f"{plain(strange)} is a link that leads out of the run, or no plain file; nothing was read. Remove it if "
-            "it is not yours; to keep a run elsewhere, link to its whole folder"
+            f"{short_line(strange)} is a link that leads out of the run, or no plain file; nothing was read. "
+            "Remove it if it is not yours; to keep a run elsewhere, link to its whole folder"
         )
     name = _named_outside(root / "run.sqlite")
     if name is not None:
         raise StudyError(
-            f"the database of {root} has '{plain(name)}', which is not a file inside the run; nothing was read. "
+            f"the database of {root} has '{short_line(name)}', which is not a file inside the run; nothing was read. "
             "Do not use this run, or get it again from where it came"
         )
 
@@ -80,8 +81,3 @@ def _strange(root: Path, inside: str) -> Iterator[str]:
                 folders.append(entry.path)
             elif not entry.is_file(follow_symlinks=False):
                 yield entry.path
-
-
-def plain(text: object) -> str:
-    """A stranger's words without line breaks and escape codes, and not without end."""
-    return "".join(letter if letter.isprintable() else "�" for letter in str(text)[:200])

@@ -69,6 +69,7 @@ def recover(
     )
     if found.mended:
         notes.append(f"{found.mended} calls had unreadable cells; where the amount was lost, the editor's price counts")
+    os.sync()  # one for all files that were copied: syncing each would take minutes
     with closing(Journal(out / "run.sqlite")) as journal:  # brings it up to today's schema
         dollars = journal.dollars()
     lost = {table: found.lost.get(table, 0) + sorting.dropped.get(table, 0) for table in found.columns}

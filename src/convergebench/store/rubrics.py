@@ -14,7 +14,7 @@ from pathlib import Path
 
 from convergebench.errors import StudyError
 from convergebench.store.images import write_synced
-from convergebench.store.outside import plain
+from convergebench.texts import short_line
 
 FOLDER = "rubrics"
 ENDING = ".toml"
@@ -43,7 +43,7 @@ def readable(root: Path, metric: str) -> str:
         _require_short(copy)
         return str(copy)
     # quoted, for whoever copies the command: the path may be a stranger's words
-    path = shlex.quote(plain(metric))
+    path = shlex.quote(short_line(metric))
     raise StudyError(
         f"{root} names the rubric file {path}, of which it holds no copy, and a run does not choose what is read "
         f"from this disk; if the file is yours: mkdir -p {shlex.quote(str(copy.parent))} && cp {path} "
@@ -66,7 +66,7 @@ def keep(root: Path, metrics: Iterable[str]) -> None:
 def _require_short(file: Path) -> None:
     size = file.stat().st_size
     if size > MOST:
-        raise StudyError(f"{plain(file)} has {size:,} bytes, and a rubric may have {MOST:,}; name another file")
+        raise StudyError(f"{short_line(file)} has {size:,} bytes, and a rubric may have {MOST:,}; name another file")
 
 
 def key_of(root: Path, manifest: Iterable[str], metric: str) -> str:

@@ -17,6 +17,7 @@ from convergebench.store.lost_calls import KEY_KINDS, Indexed, indexed_calls, is
 from convergebench.store.readable import copy_readable
 from convergebench.store.rows import WORDS, Values, columns_at, lenient, read_rows, row_fault, version_of
 from convergebench.store.schema import MIGRATIONS
+from convergebench.texts import storable
 
 KEYS = {
     "images": 1, "cases": 1, "chains": 2, "steps": 1, "chain_steps": 3, "attempts": 2, "answers": 1, "comparisons": 1,
@@ -192,4 +193,4 @@ def _column(columns: tuple[Column, ...], name: str) -> Column:
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
-    return str(value if value is not None else "").encode("utf-8", "replace").decode("utf-8")
+    return storable(str(value if value is not None else ""))

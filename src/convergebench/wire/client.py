@@ -19,6 +19,7 @@ import httpx
 from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
 from convergebench.keys import find_key, require_key
 from convergebench.redaction import redact
+from convergebench.texts import printable, storable
 from convergebench.wire.proxies import require_usable_proxies
 from convergebench.wire.unpack import ACCEPTED, whole
 
@@ -191,7 +192,7 @@ def origin(address: str) -> str:
     except ValueError:
         return "the server"
     shown = f"{parts.scheme}://{host}{port}{parts.path}" if host else "the server"
-    return shown[:LONGEST].encode("utf-8", "replace").decode("utf-8")  # it may have come out of a reply
+    return storable(shown[:LONGEST])  # it may have come out of a reply
 
 
 def was_sent(error: Exception) -> bool:
@@ -210,7 +211,7 @@ def clean(text: str) -> str:
 
     Cut before it is looked through: bodies of errors can have any length.
     """
-    beginning = text[:SPOKEN].encode("utf-8", "replace").decode("utf-8")
+    beginning = storable(text[:SPOKEN])
     line = " ".join(redact(" ".join(beginning.split())[:MARGIN]).split())
-    line = "".join(letter if letter.isprintable() else "�" for letter in line[: LONGEST + 1])
+    line = printable(line[: LONGEST + 1])
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

@@ -9,6 +9,8 @@ import json
 import re
 from typing import Any
 
+from convergebench.texts import storable
+
 LONG = 2_000
 """Characters above which a string that could be base64 is taken for a file."""
 MOST_OF_A_TEXT, MOST_OF_A_REPLY = 200_000, 2_000_000
@@ -20,15 +22,10 @@ _INSIDE = re.compile(r"data:[\w.+-]*/?[\w.+-]*(;[\w.+-]+=[^;,]*)*;base64,")
 def without_images(reply: Any) -> str:
     """The reply as JSON text; base64 and `data:` strings that hold files are replaced by a note of what they held."""
     try:
-        text = sound(json.dumps(_stripped(reply), ensure_ascii=False, separators=(",", ":"), default=str))
+        text = storable(json.dumps(_stripped(reply), ensure_ascii=False, separators=(",", ":"), default=str))
     except RecursionError:  # a reader can be made to go deeper than a writer
         return '"(nested too deeply to be kept)"'
     return text if len(text) <= MOST_OF_A_REPLY else f'"({len(text)} characters, too many to be kept)"'
-
-
-def sound(text: str) -> str:
-    """The text without halves of characters, which JSON can carry and no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _stripped(value: Any) -> Any:
@@ -47,7 +44,7 @@ def _stripped(value: Any) -> Any:
 def beginning(text: str) -> str:
     """A text that is no longer than is kept, and holds no halves of characters."""
     rest = len(text) - MOST_OF_A_TEXT
-    return sound(text if rest <= 0 else f"{text[:MOST_OF_A_TEXT]}… ({rest} more characters)")
+    return storable(text if rest <= 0 else f"{text[:MOST_OF_A_TEXT]}… ({rest} more characters)")
 
 
 def note(data: bytes) -> str:

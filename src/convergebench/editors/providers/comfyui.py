@@ -19,10 +19,11 @@ from convergebench.editors.providers.download import steadily
 from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.errors import BadReply, ConvergeBenchError, EditorError, StudyError, Transient, Unavailable
+from convergebench.texts import storable
 from convergebench.types import Edited, EditRequest
 from convergebench.wire.client import Answer, clean
 from convergebench.wire.poll import until_done
-from convergebench.wire.raw import sound, without_images
+from convergebench.wire.raw import without_images
 
 FOLDER = "convergebench"
 """Where pictures are laid in the server's folder of inputs."""
@@ -111,7 +112,7 @@ class ComfyUIEditor(OwnServerEditor):
         name, folder = body.get("name"), body.get("subfolder")
         if not isinstance(name, str) or not name:
             raise BadReply(f"{self.name} took the picture and gives it no name", raw=without_images(body))
-        return sound(f"{folder}/{name}" if isinstance(folder, str) and folder else name)
+        return storable(f"{folder}/{name}" if isinstance(folder, str) and folder else name)
 
     async def _queued(self, graph: Any, job: str) -> str:
         """The number under which it stands in the queue."""
@@ -123,7 +124,7 @@ class ComfyUIEditor(OwnServerEditor):
         if body.get("node_errors"):  # the rest of the graph would run; nobody wants half an edit
             self._require_valid(answer)
         given = body.get("prompt_id")
-        return sound(given) if isinstance(given, str) and given else job
+        return storable(given) if isinstance(given, str) and given else job
 
     def _require_valid(self, answer: Answer) -> None:
         """A graph that the server does not take is never taken: its nodes say why."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from convergebench.editors.models.table import Model, Price
 from convergebench.editors.providers.remote import RemoteEditor
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Transient
+from convergebench.texts import storable
 from convergebench.types import EditRequest
 from convergebench.wire.client import MOST, Answer, broken, clean, origin, was_sent
 from convergebench.wire.proxies import require_usable_proxies
@@ -172,7 +173,7 @@ def rows(value: Any) -> list[dict[str, Any]]:
 
 def text(value: Any) -> str:
     """A string that any file can hold, or an empty one."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+    return storable(value) if isinstance(value, str) else ""
 
 
 def count(value: Any) -> int:

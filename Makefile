@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs clean install
+.PHONY: demo test check bench mutants docs notebooks clean install
 
 install: $(VENV)/.installed
 
@@ -40,11 +40,18 @@ bench: install ## engine and metrics beside their peers, as ratios in one run
 	$(BIN)/python -m benchmarks.metrics
 	$(BIN)/python -m benchmarks.learned
 	$(BIN)/python -m benchmarks.thousand
+	$(BIN)/python -m benchmarks.overlap
 	$(BIN)/python -m benchmarks.determinism
 	$(BIN)/python -m benchmarks.coverage
 
+mutants: install ## small faults in the code: do the tests see them? (a sample; minutes to an hour)
+	$(BIN)/python -m benchmarks.mutants
+
 docs: install ## regenerate the pages that are made from the code
 	$(BIN)/python -m docs.generate
+
+notebooks: install ## execute the notebooks of docs/notebooks again
+	$(BIN)/python -m docs.run_notebooks
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

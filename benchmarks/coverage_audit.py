@@ -15,7 +15,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from convergebench.analysis.audit.confound import damage_over_content
-from convergebench.analysis.audit.filter_interval import draw, pass_interval
+from convergebench.analysis.audit.filter_interval import draw_thresholds, pass_interval
 from convergebench.analysis.audit.settings import images_for
 from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.trajectories import Floats
@@ -106,7 +106,7 @@ def _filter_held(damage: Damage, editors: int, percentile: float, sources: int, 
     for run in range(RUNS):
         clean = random.normal(size=sources)
         scores = _damaged(random, clean, damage, editors)
-        drawn = draw(clean, owners, percentile=percentile, of=sources, draws=DRAWS, seed=run)
+        drawn = draw_thresholds(clean, owners, percentile=percentile, of=sources, draws=DRAWS, seed=run)
         share = float((scores >= np.percentile(clean, percentile)).mean())
         low, high = pass_interval(scores.ravel(), owners.repeat(editors), share, drawn, SAID)
         held += low is not None and high is not None and low - 1e-9 <= truth <= high + 1e-9

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from convergebench.analysis.bootstrap import Bootstrap, by_source
 from convergebench.analysis.survival import kaplan_meier, median
+from convergebench.conductor.analyse import report_input
 from convergebench.editors.expression import parse
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
-from convergebench.report.assemble import assemble
 from convergebench.report.input import ReportInput
 
 REWRITING = ("paste-back", "anchor", "then", "resave")
@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--case", default="kitchen/potted-plant/0", help="the case on it")
     parser.add_argument("--without", action="append", default=[], metavar="SOURCE", help="leave this image out")
     arguments = parser.parse_args()
-    given = assemble(arguments.run)
+    given = report_input(arguments.run)
     kept = ~pl.col("source").is_in(arguments.without)
     given = replace(given, measurements=given.measurements.filter(kept), chains=given.chains.filter(kept))
     if arguments.picture is not None:

@@ -15,10 +15,10 @@ from math import isinf
 from typing import NamedTuple, cast
 
 from convergebench import registry
-from convergebench.engine import repeatability
-from convergebench.engine.repeatability import GONE, Values
 from convergebench.errors import StudyError
 from convergebench.images.frame import Frame, Pixels
+from convergebench.measuring import repeatability
+from convergebench.measuring.repeatability import GONE, Values
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
 from convergebench.metrics.place import Place, choose, place
@@ -61,7 +61,7 @@ def probe(names: Sequence[str], side: int) -> dict[str, dict[str, float | str]]:
     subject, reference, via = pictures(side)
     stored = repeatability.versions(subject)["png"]
     halves = [repeatability.halved(one) for one in (subject, reference, via)]
-    return repeatability.probe(
+    return repeatability.score_cases(
         names,
         {
             "first": lambda: item(subject, reference, via),
@@ -77,7 +77,7 @@ def elsewhere(names: Sequence[str], side: int, *, threads: int = 1, device: str 
     options = ["--probe", "--side", str(side), "--threads", str(threads), "--device", device]
     words = [*options, *(word for name in names for word in ("--metric", name))]
     try:
-        return cast(Values, repeatability.elsewhere("benchmarks.determinism", words, threads=threads))
+        return cast(Values, repeatability.run_module("benchmarks.determinism", words, threads=threads))
     except StudyError as error:
         raise SystemExit(str(error)) from error
 
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.probe:
-        repeatability.limit(options.threads, options.metric)
+        repeatability.limit_threads(options.threads, options.metric)
         with place(Place(options.device)):
             print(json.dumps(probe(options.metric, options.side)))
         return

@@ -25,11 +25,12 @@ import numpy as np
 
 from benchmarks.virtual_time import run_virtually
 from convergebench.engine.plan import Chain
-from convergebench.engine.progress import Progress
 from convergebench.engine.run import Engine
 from convergebench.ids import image_id
 from convergebench.images.encode import encode_png
+from convergebench.progress import Progress
 from convergebench.store.run import Run
+from convergebench.store.tables import CaseRow, ImageRow
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import Capabilities, Case, Edited, EditPair, EditRequest, Limits, State
 
@@ -61,9 +62,9 @@ def chains(run: Run, count: int, rounds: int) -> list[Chain]:
     assert identity == image_id(data)
     state = State(identity, identity)
     cases = [Case(f"source/plus/{index}", state, "source", "scene", (PAIR,), index) for index in range(count)]
-    run.journal.commit_now([("images", (identity, file, "image/png", 8, 8, len(data)))])
+    run.journal.commit_now([ImageRow(identity, file, "image/png", 8, 8, len(data))])
     run.journal.commit_now(
-        [("cases", (case.id, "source", identity, "scene", "plus", "test", case.replicate)) for case in cases]
+        [CaseRow(case.id, "source", identity, "scene", "plus", "test", case.replicate) for case in cases]
     )
     return [Chain("slow-api", case, RoundTrip(rounds), rounds) for case in cases]
 
@@ -94,12 +95,10 @@ RESUME = """
 import sys, time; begun = time.perf_counter()
 from pathlib import Path
 from benchmarks.engine import SlowApi, chains
-from convergebench.engine.run import Engine
+from convergebench.conductor import run_chains
 from convergebench.store.run import Run
-import asyncio
 with Run.create(Path(sys.argv[1])) as run:
-    engine = Engine(run, {"slow-api": SlowApi()})
-    summary = asyncio.run(engine.run(chains(run, int(sys.argv[2]), int(sys.argv[3]))))
+    summary = run_chains(run, {"slow-api": SlowApi()}, chains(run, int(sys.argv[2]), int(sys.argv[3])))
 assert summary.statuses == {"finished": int(sys.argv[2])}, summary
 print(time.perf_counter() - begun)
 """

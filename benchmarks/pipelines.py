@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from convergebench.editors.diffusers.calling import Caller, Drawn, Sample
+from convergebench.editors.diffusers.calling import GeneratedImage, PipelineCaller, PipelineRequest
 from convergebench.editors.diffusers.editor import DiffusersEditor
 from convergebench.editors.diffusers.factories import diffusers
 from convergebench.editors.diffusers.families import FAMILIES
@@ -60,7 +60,7 @@ NEEDED = ("torch", "diffusers", "transformers", "accelerate", "tokenizers")
 
 def requests(family: str) -> list[EditRequest]:
     """Eight chains of one size; of one wording, where only equal words share a call."""
-    same = FAMILIES[family].same_words
+    same = FAMILIES[family].same_prompt
     return [
         EditRequest(picture(seed, 96, 64), "image/png", WORDS[0 if same else seed], seed=seed) for seed in range(CHAINS)
     ]
@@ -69,7 +69,7 @@ def requests(family: str) -> list[EditRequest]:
 def make(family: str, folder: Path, *, device: str, dtype: str, together: int, steps: int) -> DiffusersEditor:
     options = {**tiny.OPTIONS[family], "steps": steps, "device": device, "dtype": dtype, "path": str(folder)}
     editor = diffusers(f"tiny-{family}", family=family, **options)
-    return DiffusersEditor(editor.name, editor.model, editor.options, together=together)
+    return DiffusersEditor(editor.name, editor.model, editor.options, batch_size=together)
 
 
 def edit(editor: DiffusersEditor, wanted: Sequence[EditRequest]) -> list[bytes]:
@@ -97,9 +97,11 @@ def digest(images: Sequence[bytes]) -> str:
 def unfilled(editor: DiffusersEditor, wanted: Sequence[EditRequest], full: Sequence[bytes]) -> int:
     """How many samples get other bits in a call of seven than in a full one."""
     pipeline = load(editor.name, editor.model, editor.family, editor.options)
-    samples = [Sample(decode(one.image).pixels, one.instruction, one.seed) for one in wanted[:-1]]
-    drawn = Caller(editor.name, editor.family, editor.options, pipeline, together=len(samples)).draw(samples)
-    return sum(isinstance(one, Drawn) and one.png != bits for one, bits in zip(drawn, full, strict=False))
+    samples = [PipelineRequest(decode(one.image).pixels, one.instruction, one.seed) for one in wanted[:-1]]
+    generated = PipelineCaller(editor.name, editor.family, editor.options, pipeline, batch_size=len(samples)).generate(
+        samples
+    )
+    return sum(isinstance(one, GeneratedImage) and one.png != bits for one, bits in zip(generated, full, strict=False))
 
 
 def measure(family: str, folder: Path, arguments: argparse.Namespace, dtype: str, together: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.settling_chains import KINDS, Kind, contracting, path_of, rmse
-from convergebench.analysis.contraction import Reader, Reading
+from convergebench.analysis.contraction import ChainSettling, SettlingRules
 
 FLOOR = 0.5 / 255
 LENGTHS = (5, 10, 20, 40)
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     kind: str
     truth: str
     rounds: int
-    reading: Reading
+    reading: ChainSettling
     from_source: float
     from_last: float
 
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 def outcomes(chains: int, kinds: dict[str, Kind] = KINDS, lengths: tuple[int, ...] = LENGTHS) -> Iterator[Outcome]:
     """So many chains of every kind, each read at every length."""
-    reader = Reader()
+    reader = SettlingRules()
     for place, (name, kind) in enumerate(kinds.items()):
         generator = np.random.default_rng([7, place])
         for _ in range(chains):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from convergebench.analysis.lags import Path
+from convergebench.analysis.lags import ChainDistances
 from convergebench.analysis.trajectories import Floats
 
 Generator = np.random.Generator
@@ -167,13 +167,13 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def path_of(images: Floats) -> Path:
+def path_of(images: Floats) -> ChainDistances:
     """Drift and lagged distances."""
     drift = rmse(images, images[:1])
     lags = np.full((LAGS, len(images)), np.nan)
     for lag in range(1, min(LAGS, len(images) - 1) + 1):
         lags[lag - 1, lag:] = rmse(images[lag:], images[:-lag])
-    return Path(drift, lags)
+    return ChainDistances(drift, lags)
 
 
 def rmse(one: Floats, other: Floats) -> Floats:

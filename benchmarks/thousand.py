@@ -9,7 +9,6 @@ timed on a few pairs and scaled up.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import resource
@@ -23,10 +22,11 @@ import cv2
 import numpy as np
 
 from benchmarks.metrics import fastest, fastest_libraries, pictures
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.images.encode import encode_png
+from convergebench.measuring.measure import measure
 from convergebench.metrics import expand
 from convergebench.metrics.place import Place, choose
 from convergebench.store.run import Run
@@ -104,7 +104,7 @@ def thousand(root: Path, images: int, metrics: list[str], place: Place) -> dict[
     prepared = prepare(spec)
     with Run.create(root / "run") as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
         before = _processor()
         with Memory() as memory:
             begun = time.perf_counter()

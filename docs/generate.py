@@ -1,19 +1,19 @@
 """Write the pages that are made from the code, so that they cannot say anything else than the code does.
 
-python -m docs.generate                        the pages of docs/reference
+python -m docs.generate                        the pages of docs/reference, the imports in docs/design/rooms.md
 python -m docs.generate --ranking runs/demo    and the ranking in README.md, from that run
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
-from docs.pages import commands, editors, metrics, models, names, pairs, study_file, suites, weights
+from docs.pages import commands, editors, metrics, models, names, pairs, rooms, study_file, suites, tables, weights
+from docs.pages.markdown import fill
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -28,10 +28,9 @@ PAGES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "weights": ("the weight files, with size, licence and where they come from", weights.page),
     "suites": ("the source images of every shipped suite", suites.page),
     "pairs": ("the edit pairs and sessions, with their words", pairs.page),
-    "python": ("the names that plug-ins are written with", names.page),
+    "tables": ("every table of a run, an audit and the Python API, column by column", tables.page),
+    "python": ("the names of `import convergebench`, and those that plug-ins are written with", names.page),
 }
-
-_RANKING = re.compile(r"(<!-- ranking -->\n).*?(<!-- /ranking -->)", re.DOTALL)
 
 
 def write_reference(folder: Path) -> list[Path]:
@@ -51,23 +50,13 @@ def ranking(run: Path) -> str:
     """What `cbench show RUN` prints, as a block for a page."""
     from rich.console import Console
 
-    from convergebench.report.assemble import assemble
+    from convergebench.conductor.analyse import report_input
     from convergebench.report.terminal import print_ranking
 
     said = StringIO()
-    print_ranking(assemble(run), Console(file=said, width=80, no_color=True, force_terminal=False))
+    print_ranking(report_input(run), Console(file=said, width=80, no_color=True, force_terminal=False))
     lines = [line.rstrip() for line in said.getvalue().splitlines()]
     return "\n".join([f"$ cbench show {run.as_posix()}", *lines])
-
-
-def fill_ranking(page: Path, run: Path) -> None:
-    """Put a run's ranking between the page's two ranking marks."""
-    text = page.read_text(encoding="utf-8")
-    block = f"```text\n{ranking(run)}\n```\n"
-    filled, found = _RANKING.subn(lambda marks: marks[1] + block + marks[2], text)
-    if found != 1:
-        raise SystemExit(f"{page} needs the marks <!-- ranking --> and <!-- /ranking --> once each")
-    page.write_text(filled, encoding="utf-8")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -76,10 +65,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=REFERENCE, help="where the reference pages go")
     parser.add_argument("--ranking", type=Path, metavar="RUN", help="also fill README.md's ranking from this run")
     given = parser.parse_args(words)
-    for path in write_reference(given.out):
+    fill(rooms.PAGE, "imports", rooms.block())
+    for path in (*write_reference(given.out), rooms.PAGE):
         sys.stdout.write(f"{path}\n")
     if given.ranking is not None:
-        fill_ranking(ROOT / "README.md", given.ranking)
+        fill(ROOT / "README.md", "ranking", f"```text\n{ranking(given.ranking)}\n```\n")
         sys.stdout.write(f"{ROOT / 'README.md'}\n")
 
 

@@ -8,15 +8,18 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
 
 from convergebench import registry
 from convergebench.cli.main import app
+from convergebench.documents import table_fields
 from convergebench.studies.spec import StudySpec
-from docs.generate import PAGES, fill_ranking, write_reference
+from docs.generate import PAGES, write_reference
 from docs.pages import commands
+from docs.pages.markdown import fill
 from tests.docs.blocks import ROOT, blocks
 
 WRITTEN = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -95,7 +98,7 @@ def test_files_that_a_page_names_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", WRITTEN, ids=named)
 def test_python_names_in_a_page_exist(path: Path) -> None:
     for dotted in set(_DOTTED.findall(read(path))):
-        if dotted.removeprefix("convergebench.") not in ("editors", "metrics", "models", "suites", "studies"):
+        if dotted.removeprefix("convergebench.") not in (*get_args(registry.Shelf), "models"):
             assert resolves(dotted), f"{named(path)} names {dotted}"
 
 
@@ -129,12 +132,11 @@ def test_the_readme_has_a_place_for_the_ranking() -> None:
     assert text.count("```\n<!-- /ranking -->") == 1
 
 
-def test_a_page_without_marks_gets_no_ranking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("docs.generate.ranking", lambda run: "")
+def test_a_page_without_marks_gets_no_ranking(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("no marks")
     with pytest.raises(SystemExit, match="needs the marks"):
-        fill_ranking(page, tmp_path)
+        fill(page, "ranking", "1 editor")
 
 
 ROWS = (*range(1, 104), 136, *range(158, 166))
@@ -172,7 +174,7 @@ def command_of(words: tuple[str, ...]) -> typer.core.TyperGroup:
 def study_keys() -> Iterator[str]:
     for key, field in StudySpec.model_fields.items():
         yield key
-        yield from getattr(field.annotation, "model_fields", {})
+        yield from table_fields(field.annotation)
 
 
 def shell_lines(*pages: Path) -> Iterator[list[str]]:

@@ -32,12 +32,16 @@ def test_the_mark_and_the_line_ends_of_windows_change_nothing(tmp_path: Path, te
         (b"day = 1979-05-27", "a date or time stands here"),
         (b"x = [[1, nan]]", "finite number"),
         (b"#" * 2000, "is larger than"),
+        (b'a = "' + b"x" * 101 + b'"', "the text is too long (101 characters)"),
+        (b"a = 9223372036854775808", "the number is too large (2^63 or more)"),
+        (b"a = -9223372036854775808", "the number is too large (2^63 or more)"),
     ],
 )
 def test_what_is_no_text_or_holds_no_storable_value_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, said: str
 ) -> None:
     monkeypatch.setattr(documents, "LARGEST_FILE", 1000)
+    monkeypatch.setattr(documents, "LONGEST_TEXT", 100)
     (tmp_path / "a.toml").write_bytes(data)
     with pytest.raises(StudyError) as caught:
         read_toml(tmp_path / "a.toml")

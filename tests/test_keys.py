@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from convergebench import keys, redaction
 from convergebench.errors import Prerequisite
 from convergebench.keys import find_key, lacking_key, missing_key, require_key
-from convergebench.redaction import redact, remember
+from convergebench.redaction import redact, remember_secret
 
 KEY = "sk-proj-0123456789/abc+DEF_the-end"
 
@@ -177,7 +177,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_key_in_use_is_blotted_out_in_every_form(form: str) -> None:
     """No six characters of it are left, in whatever writing."""
-    remember(KEY)
+    remember_secret(KEY)
     said = redact(f"refused: {form} (401)", {})
     assert said.startswith("refused: ")
     assert said.endswith(" (401)")
@@ -194,7 +194,7 @@ PIECES = {KEY[start : start + 6] for start in range(len(KEY) - 5)}
 
 
 def test_ordinary_words_stay_as_they_are() -> None:
-    remember(KEY)
+    remember_secret(KEY)
     said = "the sk-proj- prefix, wait... then **bold** and 01234 – … done"
     assert redact(said, {"HOME_KEY": "/home/somebody/.ssh/key"}) == said
     assert (
@@ -203,7 +203,7 @@ def test_ordinary_words_stay_as_they_are() -> None:
 
 
 def test_short_values_are_no_secrets() -> None:
-    remember("abc")
+    remember_secret("abc")
     assert redact("abc and xyz", {"A_KEY": "xyz"}) == "abc and xyz"
 
 

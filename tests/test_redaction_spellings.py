@@ -18,8 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from convergebench import redaction
-from convergebench.redaction import redact, remember
-from convergebench.redaction.search import PIECE, PUBLIC
+from convergebench.redaction import redact, remember_secret
+from convergebench.redaction.search import PREFIXES, SHORTEST_PART
 
 KEY = "sk-proj-5f7Qa19/bcW+DEx_zhe-3nd"
 NAMED = {"+": "&plus;", "/": "&sol;", "_": "&lowbar;", "-": "&#45;", ".": "&period;", "=": "&equals;", ":": "&colon;"}
@@ -107,19 +107,26 @@ def require_gone(key: str, *spellings: str) -> None:
     spelt, around = key, ""
     for spelling in spellings:
         spelt, around = SPELLINGS[spelling](spelt), SPELLINGS[spelling](around)
-    assert len(left_of(spelt)) <= PIECE * len(spelt) / len(key) + len(around) + 12, spelt
+    assert len(left_of(spelt)) <= SHORTEST_PART * len(spelt) / len(key) + len(around) + 12, spelt
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_key_goes_in_every_spelling(spelling: str) -> None:
-    remember(KEY)
+    remember_secret(KEY)
     require_gone(KEY, spelling)
 
 
 @pytest.mark.parametrize("spelling", [one for one in SPELLINGS if one not in BLIND])
 def test_a_spelling_in_base64_twice_goes_too(spelling: str) -> None:
-    remember(KEY)
+    remember_secret(KEY)
     require_gone(KEY, spelling, "base64 one byte on", "base64")
+
+
+@pytest.mark.parametrize("before", range(2 * SHORTEST_PART))
+def test_a_piece_of_a_key_goes_wherever_it_begins(before: int) -> None:
+    remember_secret(KEY)
+    piece = KEY[8 : 8 + SHORTEST_PART]
+    assert piece not in redact("z" * before + piece, {})
 
 
 TOKENS = st.text(string.ascii_letters + string.digits + "-_+/=.:", min_size=12, max_size=80)
@@ -127,14 +134,14 @@ TOKENS = st.text(string.ascii_letters + string.digits + "-_+/=.:", min_size=12, 
 
 @settings(max_examples=250, deadline=None)
 @given(
-    TOKENS.filter(lambda key: not key.lower().startswith(tuple(words.decode() for words in PUBLIC))),
+    TOKENS.filter(lambda key: not key.lower().startswith(tuple(words.decode() for words in PREFIXES))),
     st.lists(st.sampled_from([one for one in SPELLINGS if one not in BLIND]), max_size=3),
 )
 @example("0" * 12, ["base64", "hexadecimal"])
 @example("a:b:c:d:ee:ff:00", ["lines", "backwards", "base64"])
 def test_no_key_can_be_read_out_of_any_spelling_of_a_spelling(key: str, spellings: list[str]) -> None:
     redaction._remembered.clear()
-    remember(key)
+    remember_secret(key)
     require_gone(key, *spellings)
 
 
@@ -145,26 +152,26 @@ def test_no_key_can_be_read_out_of_any_spelling_of_a_spelling(key: str, spelling
 def test_what_stands_beside_a_key_does_not_hide_it(key: str, spelling: str, beside: str) -> None:
     """Beginnings of escapes and letters of base64 may take away a few characters, and no more."""
     redaction._remembered.clear()
-    remember(key)
+    remember_secret(key)
     spelt = SPELLINGS[spelling](key)
     left = redact(f"{beside}{spelt}{beside}", {}).replace("…", "")
     around = len(SPELLINGS[spelling]("")) + 2 * len(beside)
-    assert len(left) <= 2 * PIECE * len(spelt) / len(key) + around + 12
+    assert len(left) <= 2 * SHORTEST_PART * len(spelt) / len(key) + around + 12
 
 
-@given(TOKENS, st.integers(0, 70), st.integers(PIECE, 80))
+@given(TOKENS, st.integers(0, 70), st.integers(SHORTEST_PART, 80))
 @settings(max_examples=60)
 def test_no_eight_characters_in_a_row_are_left(key: str, start: int, length: int) -> None:
     redaction._remembered.clear()
-    remember(key)
+    remember_secret(key)
     part = key[start : start + length]
     said = redact(f"you sent <{part}>, did you?", {})
     told = part.lower()
-    for words in sorted((words.decode() for words in PUBLIC), key=len, reverse=True):
+    for words in sorted((words.decode() for words in PREFIXES), key=len, reverse=True):
         if start == 0 and key.lower().startswith(words):
             told = told.removeprefix(words)
             break
-    if len(part) >= PIECE and len(told) >= 4:
+    if len(part) >= SHORTEST_PART and len(told) >= 4:
         assert part not in said
 
 
@@ -178,7 +185,7 @@ def words(count: int) -> str:
 @given(TOKENS, st.integers(1, 300))
 def test_ordinary_text_stays_as_it_is(key: str, count: int) -> None:
     redaction._remembered.clear()
-    remember(f"{key}#5xQ9")
+    remember_secret(f"{key}#5xQ9")
     text = words(count)
     assert redact(text, {}) == text
 
@@ -187,7 +194,7 @@ def test_ordinary_text_stays_as_it_is(key: str, count: int) -> None:
 @settings(max_examples=200)
 def test_any_text_and_any_secret_do_no_harm(text: str, secret: str) -> None:
     redaction._remembered.clear()
-    remember(secret)
+    remember_secret(secret)
     redact(text, {"A_KEY": secret}).encode()
     assert secret not in redact(f"{text} {secret}", {"A_KEY": secret})
 
@@ -207,7 +214,7 @@ def test_any_text_and_any_secret_do_no_harm(text: str, secret: str) -> None:
     ],
 )
 def test_a_long_text_takes_no_time(text: str) -> None:
-    remember(KEY)
+    remember_secret(KEY)
     begun = time.process_time()
     redact(text, {})
     # measured: 0.02 to 0.2 s, escapes in escapes 0.7 s; what grows faster than the text takes minutes
@@ -215,6 +222,6 @@ def test_a_long_text_takes_no_time(text: str) -> None:
 
 
 def test_what_is_packed_beyond_reading_is_not_shown_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convergebench.redaction.views.WORK", (0, 10))
-    remember(KEY)
+    monkeypatch.setattr("convergebench.redaction.views.BUDGET", (0, 10))
+    remember_secret(KEY)
     assert redact("a text with a few words", {}) == "…"

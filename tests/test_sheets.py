@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 from dataclasses import replace
@@ -18,18 +17,20 @@ from hypothesis import strategies as st
 
 from convergebench.claims.tables import _read_csv
 from convergebench.cli.scoring import as_text
-from convergebench.engine.measure import measure
+from convergebench.conductor import run_chains
+from convergebench.conductor.analyse import report_input
+from convergebench.conductor.analyse_audit import audit_report_input
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.engine.plan import Chain
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.failures.label_sheet import write_template
 from convergebench.images.encode import encode_png
-from convergebench.report.assemble import assemble
-from convergebench.report.audit.assemble import assemble_audit, audit_settings
+from convergebench.measuring.measure import measure
 from convergebench.report.audit.tables import write_audit_tables
 from convergebench.report.tables import write_tables
 from convergebench.sheets import as_csv, guarded, unguarded, write_frame
-from convergebench.store.people import write_template
 from convergebench.store.run import Run
+from convergebench.studies.analysis_settings import audit_settings
 from convergebench.studies.spec import parse_spec
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
@@ -133,15 +134,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepared = replace(prepared, editors=editors, chains=chains, options={name: {} for name in editors})
     with Run.create(root / "run") as opened:
         begin(opened, prepared)
-        asyncio.run(Engine(opened, prepared.editors).run(prepared.chains))
+        run_chains(opened, prepared.editors, prepared.chains)
         measure(opened, prepared.metrics, align_mode="auto", workers=1)
     return root / "run"
 
 
 def test_no_csv_file_of_a_run_holds_a_formula(run: Path, tmp_path: Path) -> None:
-    given_report = assemble(run)
+    given_report = report_input(run)
     written = [path for path in write_tables(given_report, tmp_path / "tables") if path.suffix == ".csv"]
-    audit = assemble_audit([run], audit_settings(given_report.manifest["spec"]), wanted=["piqe"], not_run={})
+    audit = audit_report_input([run], audit_settings(given_report.manifest["spec"]), wanted=["piqe"], not_run={})
     written += [path for path in write_audit_tables(audit, tmp_path / "audit") if path.suffix == ".csv"]
     write_template(tmp_path / "labels.csv", [("=a", "b\rc", "static"), ("@b", "c,d", "static")])
     marked = 0

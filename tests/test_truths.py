@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import Any
 
@@ -11,12 +10,13 @@ import polars as pl
 import pytest
 import skimage.data
 
+from convergebench.conductor import run_chains
+from convergebench.conductor.analyse import report_input
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.editors.simulated.truth import TRUTHS
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
 from convergebench.images.encode import encode_png
-from convergebench.report.assemble import assemble
+from convergebench.measuring.measure import measure
 from convergebench.report.input import ReportInput
 from convergebench.store.run import Run
 from convergebench.studies.spec import parse_spec
@@ -48,9 +48,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
     prepared = prepare(spec)
     with Run.create(root / "run") as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
         measure(run, prepared.metrics, align_mode="auto", workers=1)
-    return assemble(root / "run")
+    return report_input(root / "run")
 
 
 def chains_of(found: ReportInput, editor: str) -> pl.DataFrame:

@@ -31,7 +31,7 @@ class Picture(NamedTuple):
 
     @property
     def pixels(self) -> Pixels:
-        """Its pixels, reduced; a drawing is drawn on the first time."""
+        """Its pixels, reduced."""
         return _reduced(self.image)
 
 

@@ -36,20 +36,20 @@ def run(source: str, pixels: Pixels, steps: Sequence[Step], *, variant: str, fam
     """The chain as the study would keep it: every picture as a file, decoded when it is looked at."""
     data = encode_png(pixels)
     views = [StepView(0, _loader(data))]
-    lies = UPRIGHT
+    orientation = UPRIGHT
     for index, step in enumerate(steps, start=1):
         editor = make("sim", "sim", step.options)
         request = EditRequest(data, "image/png", step.words, settings=SAYS, seed=seed * 1000 + index)
         answer = asyncio.run(editor.edit(request))
         data = answer.image if step.after is None else encode_png(step.after(decode(answer.image).pixels))
-        lies = lies.then(step.operation if is_geometric(step.operation) else None)
+        orientation = orientation.then(step.operation if is_geometric(step.operation) else None)
         views.append(
             StepView(
                 index,
                 _loader(data),
                 instruction=step.words,
                 operation=step.operation,
-                lies=lies.operation,
+                orientation=orientation.operation,
                 compared=step.compared,
                 reasoning=answer.reasoning,
                 parent=index - 1,

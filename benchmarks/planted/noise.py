@@ -81,7 +81,7 @@ def chain_of(
             index,
             partial(Frame, pixels),
             compared=compared if index else "whole",
-            lies="flip-horizontal" if mirrored and index % 2 else None,
+            orientation="flip-horizontal" if mirrored and index % 2 else None,
             parent=max(0, index - 1),
         )
         for index, pixels in enumerate(frames)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from convergebench.editors._table import TABLE
 from convergebench.editors.simulated.family import MODELS
-from convergebench.editors.simulated.options import Choice, HexColour, Number, Option
-from convergebench.editors.simulated.truth import TRUTHS, Truth
+from convergebench.editors.simulated.options import ChoiceOption, ColourOption, NumberOption, Option
+from convergebench.editors.simulated.truth import TRUTHS, KnownBehaviour
 from convergebench.editors.simulated.wear import KINDS
 from convergebench.registry import load
 from docs.pages.markdown import code, first_line, table
@@ -67,16 +67,16 @@ def _options(name: str) -> Mapping[str, Option]:
 
 def _values(option: Option) -> list[str]:
     """Default and range of an option."""
-    if isinstance(option, Number):
+    if isinstance(option, NumberOption):
         kind = "whole number" if option.whole else "number"
         return [f"{option.default:.4g}", f"{kind} from {option.low:g} to {option.high:g}"]
-    if isinstance(option, Choice):
+    if isinstance(option, ChoiceOption):
         return [code(option.default), " or ".join(code(word) for word in option.words)]
-    assert isinstance(option, HexColour)
+    assert isinstance(option, ColourOption)
     return [code(option.default), "a colour"]
 
 
-def _truth(truth: Truth) -> list[str]:
+def _truth(truth: KnownBehaviour) -> list[str]:
     remarks = [] if truth.exact else ["only where nothing is painted over"]
     remarks += ["differs from seed to seed"] if truth.random else []
     remarks += [f"ends in the colour {truth.fixed_point}"] if truth.fixed_point else []

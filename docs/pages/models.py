@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from convergebench.editors.find import LOCAL
-from convergebench.editors.models.table import READ, Model, models
+from convergebench.editors.models.table import LAST_CHECKED, ModelEntry, models
 from convergebench.editors.providers.remote import RemoteOptions
-from convergebench.editors.providers.table import PROVIDERS, speaker
+from convergebench.editors.providers.table import PROVIDERS, provider_class
 from docs.pages.markdown import cell, code, first_line, table
 from docs.pages.study_file import attribute_docs, kind_of
 
@@ -31,7 +31,7 @@ tokens is paid by them.
 def page() -> str:
     """One table per provider, then what has ended, then options."""
     # as of the day of the table: a page that is made again later must not differ by itself
-    living = [model for model in models().values() if not model.ended(READ)]
+    living = [model for model in models().values() if not model.ended(LAST_CHECKED)]
     ending = [model for model in models().values() if model.retires]
     parts = [HEAD]
     for provider in (LOCAL, *PROVIDERS):
@@ -51,14 +51,14 @@ def page() -> str:
     parts.append(f"## With an end\n\n{ends}")
     parts.append("## Options\n\nFor every editor behind a provider or a server:\n\n" + _options(RemoteOptions, None))
     for provider in PROVIDERS:
-        kind = speaker(provider)
+        kind = provider_class(provider)
         own = _options(kind.Options, RemoteOptions)
         if own:
             parts.append(f"### `{provider}`\n\n{first_line(kind.__doc__)} {_key(kind)}\n\n{own}")
     return "\n".join(parts)
 
 
-def _row(model: Model) -> list[str]:
+def _row(model: ModelEntry) -> list[str]:
     takes = [f"seed ({model.seed})"] if model.seed != "none" else []
     takes += [word for word in ("temperature", "sessions", "reasoning") if getattr(model, word)]
     takes += ["aspect"] if model.aspects else []
@@ -73,7 +73,7 @@ def _row(model: Model) -> list[str]:
     ]
 
 
-def _price(model: Model) -> str:
+def _price(model: ModelEntry) -> str:
     price = model.price
     if price is None or (price.call is None and not price.resolutions):
         return "unknown" if price is None else f"by tokens ({price.read})"

@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 import convergebench
+from convergebench.api import comparing
 from convergebench.images.frame import Frame
 from convergebench.images.suite import Suite
 from convergebench.metrics.base import FunctionMetric, Item, MetricFacts, Reading, metric
@@ -14,8 +15,9 @@ from docs.pages.markdown import code, first_line, table
 
 HEAD = """# Python names
 
-What editors, metrics, suites and studies of third parties are written with. Each comes in by an entry point of the
-group `convergebench.editors`, `.metrics`, `.suites` or `.studies`.
+The functions of the Python API ([how they are used](../python-api.md)), and what editors, metrics, suites and studies
+of third parties are written with. Each of these comes in by an entry point of the group `convergebench.editors`,
+`.metrics`, `.suites` or `.studies`.
 """
 MORE: dict[str, tuple[Any, ...]] = {
     "convergebench.metrics.base": (metric, Item, Reading, MetricFacts, FunctionMetric),
@@ -39,6 +41,8 @@ def page() -> str:
 
 
 def _said(value: Any) -> str:
+    if inspect.ismodule(value):  # a room that can be called
+        value = getattr(comparing, value.__name__.rpartition(".")[2])
     own = inspect.getdoc(value) if inspect.isclass(value) or inspect.isfunction(value) else None
     return first_line(own) or "A generator that yields `Edit`, `Ask` or `Compare` and receives `State` or `Reply`."
 

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel
-
-from convergebench.analysis import result
+from convergebench.documents import table_fields
 from convergebench.registry import load, names
-from convergebench.studies import audit, replicate, roundtrip, session, spec
+from convergebench.studies import analysis_settings, audit, replicate, roundtrip, session, spec
 from convergebench.studies.spec import StudySpec
 from docs.pages.markdown import code, table
 
@@ -32,18 +30,11 @@ SAID: Mapping[str, str] = {
     "images.kinds": "Only images of these kinds.",
     "settings.temperature": "Sent to editors that take one; refused for others before the first call.",
     "measure.metrics": "Metrics or sets of them. Flag: `--metric`.",
-    "analysis.draws": "Bootstrap draws, whole source images at a time.",
-    "analysis.seed": "Fixes the draws.",
-    "analysis.confidence": "Of every interval.",
-    "analysis.interval": "Student's t corrected for skewness; or percentiles of draws, plain or bias-corrected (bca).",
-    "analysis.audit.draws": "Bootstrap draws, whole source images at a time.",
-    "analysis.audit.seed": "Fixes the draws.",
-    "analysis.audit.confidence": "Of every interval.",
 }
 """Keys whose models say nothing themselves."""
 
 
-MODULES = (spec, roundtrip, replicate, audit, session)
+MODULES = (spec, analysis_settings, roundtrip, replicate, audit, session)
 BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "replicate", "audit", "session")]
 """Plug-ins that happen to be installed are not part of the reference."""
 _PARENTS = {audit.AuditStudyTable.__name__: (replicate.ReplicateTable.__name__,)}
@@ -84,16 +75,15 @@ def page() -> str:
 
 
 def explanation(table_name: str, key: str, model: str) -> str:
-    """What a key is for: its own docstring, that of the analysis setting of the same name, or the words above."""
+    """What a key is for: its own docstring, or the words above."""
     named = [model, *_PARENTS.get(model, ())]
     own = next((docs[one, key] for one in named for docs in map(attribute_docs, MODULES) if (one, key) in docs), None)
-    setting = attribute_docs(result).get(("AnalysisSettings", key)) if table_name == "analysis" else None
-    return own or SAID.get(f"{table_name}.{key}" if table_name else key) or setting or ""
+    return own or SAID.get(f"{table_name}.{key}" if table_name else key) or ""
 
 
-def _table_model(name: str) -> type[BaseModel] | None:
+def _table_model(name: str) -> type | None:
     kind = StudySpec.model_fields[name].annotation
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    return kind if isinstance(kind, type) and table_fields(kind) else None
 
 
 def _keys(keys: list[str], schema: Mapping[str, Any], table_name: str, model: str) -> str:

@@ -1,8 +1,12 @@
 """ConvergeBench: what happens to an image when a model edits it again and again?
 
-The nouns and errors that editors, metrics and studies of third parties are written with; everything else is reached
-through the command `cbench` or the rooms below (`engine`, `store`, `analysis` …).
+`import convergebench as cb`, then `cb.run("roundtrip", editors=["sim-jpeg"], rounds=5)`, `cb.load("runs/x").ranking`,
+`cb.score(image, reference, "ssim")`; docs/python-api.md shows them all. Beside them stand the nouns and errors that
+editors, metrics and studies of third parties are written with. Importing this loads nothing heavy.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from convergebench.errors import (
     BadReply,
@@ -35,6 +39,13 @@ from convergebench.types import (
     Turn,
 )
 
+if TYPE_CHECKING:
+    from convergebench.api.comparing import LoadedAudit, audit, audit_async, compare, editors, metrics
+    from convergebench.api.function_editor import FunctionEditor
+    from convergebench.api.loaded import LoadedRun
+    from convergebench.api.running import load, run, run_async
+    from convergebench.api.scoring import score, score_async
+
 __all__ = [
     "Ask",
     "BadReply",
@@ -48,7 +59,10 @@ __all__ = [
     "Edited",
     "Editor",
     "Exhausted",
+    "FunctionEditor",
     "Limits",
+    "LoadedAudit",
+    "LoadedRun",
     "Prerequisite",
     "Refused",
     "Reply",
@@ -62,4 +76,36 @@ __all__ = [
     "Turn",
     "Unavailable",
     "Unmeasurable",
+    "audit",
+    "audit_async",
+    "compare",
+    "editors",
+    "load",
+    "metrics",
+    "run",
+    "run_async",
+    "score",
+    "score_async",
 ]
+
+_API = {
+    **dict.fromkeys(("LoadedAudit", "audit", "audit_async", "compare"), "api.comparing"),
+    "FunctionEditor": "api.function_editor",
+    "LoadedRun": "api.loaded",
+    **dict.fromkeys(("load", "run", "run_async"), "api.running"),
+    **dict.fromkeys(("score", "score_async"), "api.scoring"),
+    "editors": "",
+    "metrics": "",
+}
+"""Names that are loaded when they are first used → the module that has each; a room that can be called has none."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _API:
+        module = import_module(f"convergebench.{_API[name] or name}")
+        return getattr(module, name) if _API[name] else module
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

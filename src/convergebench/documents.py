@@ -1,15 +1,16 @@
-"""TOML files that come from outside: checked against a model, every fault in one line with a suggestion.
+"""TOML files that users write: checked against a model, with all errors on one line and a suggestion.
 
-An unknown key is an error, so that a typing slip can never quietly change an experiment.
+An unknown key is an error, so that a typo can never silently change an experiment.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from math import isfinite, isinf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,22 +19,22 @@ from convergebench.ids import canonical
 from convergebench.registry import suggest
 
 LARGEST = 2**63
-"""Integers from here on fit neither into SQLite nor into a column of a table."""
+"""Integers of this size or more fit neither into SQLite nor into a table column."""
 DEEPEST = 24
-"""Tables and lists inside each other; nothing that is meant is nested deeper."""
+"""Deepest accepted nesting of tables and lists."""
 LONGEST_TEXT = 1_000_000
-"""Characters of one value."""
+"""Most characters of one value."""
 LARGEST_FILE = 16 << 20
-"""Bytes of a file that a person writes; a manifest of 40,000 images is smaller."""
+"""Most bytes of a hand-written file; a manifest of 40,000 images is smaller."""
 LONGEST_SHOWN = 80
-"""Characters of a key or value that a message repeats."""
+"""Most characters of a key or value that an error message repeats."""
 
 MOST_FAULTS = 5
-"""So many are told at once."""
+"""Most errors that one message lists."""
 
 
 class Strict(BaseModel):
-    """A table in which every key must be known; NaN and infinity are no numbers that anybody meant."""
+    """A table that rejects unknown keys, NaN and infinity."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -42,22 +43,19 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_document(path: Path, model: type[Model]) -> Model:
-    """The file as `model`, or a StudyError of one line that says where it is wrong."""
+    """Read a file as `model`; a one-line StudyError says what is wrong and where."""
     return check_document(read_toml(path), model, where=str(path))
 
 
 def read_toml(path: Path, *, infinite: bool = False) -> dict[str, Any]:
-    """The file as it stands, with values that can be stored, but not yet checked against a model.
-
-    `infinite`: infinity is a number in it.
-    """
+    """Read a file without checking it against a model; `infinite`: accept infinite numbers."""
     text = read_text(path)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{path} is not valid TOML: {error}") from error
-    except (RecursionError, ValueError) as error:  # brackets without end; an integer without end
-        raise StudyError(f"cannot read {path}: {_why(error)}") from error
+    except (RecursionError, ValueError) as error:  # too deeply nested; an integer with too many digits
+        raise StudyError(f"cannot read {path}: {_reason(error)}") from error
     fault = fault_in(content, infinite=infinite)
     if fault:
         raise StudyError(f"{path}: {fault}")
@@ -65,10 +63,7 @@ def read_toml(path: Path, *, infinite: bool = False) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """A file that a person wrote: UTF-8, with or without the mark that Windows puts first, and no larger than such are.
-
-    It may be a pipe or a device, which do not say how long they are.
-    """
+    """Read a UTF-8 file (or pipe) of at most `LARGEST_FILE` bytes, with or without a byte order mark."""
     try:
         with path.open("rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
@@ -84,19 +79,19 @@ def read_text(path: Path) -> str:
 
 
 def check_document(content: Mapping[str, Any], model: type[Model], *, where: str) -> Model:
-    """The same for content that has already been read."""
+    """Check content that has already been read against `model`, as `read_document` does."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
         raise StudyError(f"{where}: " + "; ".join(_faults(error, model))) from error
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def toml_table(title: str, values: Mapping[str, object]) -> str:
-    """One table as TOML text. JSON's strings, numbers and lists of strings are TOML's too."""
+    """One table as TOML text; strings, numbers and lists of strings are written as in JSON."""
     return "\n".join([title, *(f"{key} = {canonical(value)}" for key, value in values.items())]) + "\n"
 
 
@@ -104,7 +99,7 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
     faults = error.errors(include_url=False, include_context=False)
     for fault in faults[:MOST_FAULTS]:
         *parents, key = [str(part) for part in fault["loc"]] or ["the file"]
-        if fault["type"] == "extra_forbidden":
+        if fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             table = f" in [{'.'.join(parents)}]" if parents else ""
             yield f"unknown key '{_short(key)}'{_short(table)}{suggest(key[:LONGEST_SHOWN], _keys_of(model, parents))}"
         else:
@@ -122,31 +117,36 @@ def _short(text: str) -> str:
 
 def _keys_of(model: Any, parents: list[str]) -> list[str]:
     for name in parents:
-        field = getattr(model, "model_fields", {}).get(name)
-        if field is None:
-            return []
-        model = field.annotation
-    return list(getattr(model, "model_fields", {}))
+        model = table_fields(model).get(name)
+    return list(table_fields(model))
+
+
+def table_fields(model: Any) -> dict[str, Any]:
+    """Key → type for a model or a dataclass; empty for any other type."""
+    if is_dataclass(model):
+        kinds = get_type_hints(model)
+        return {field.name: kinds[field.name] for field in fields(model)}
+    return {name: field.annotation for name, field in getattr(model, "model_fields", {}).items()}
 
 
 def fault_in(content: Any, *, infinite: bool = False) -> str:
-    """Where a value stands that no table, journal or manifest could hold, and why; empty if there is none.
+    """The path of the first value that cannot be stored, and why; empty if all can be.
 
-    NaN and infinity, huge integers, dates, NUL, halves of characters, texts without end, deep nesting.
+    Rejected: NaN and infinity, huge integers, dates, NUL, lone surrogates, very long texts, deep nesting.
     """
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
-    while waiting:
-        place, value = waiting.pop()
+    pending: list[tuple[tuple[str, ...], Any]] = [((), content)]
+    while pending:
+        path, value = pending.pop()
         if infinite and isinstance(value, float) and isinf(value):
             continue
-        fault = _unstorable(value) if len(place) <= DEEPEST else "tables and lists are nested too deeply"
+        fault = _unstorable(value) if len(path) <= DEEPEST else "tables and lists are nested too deeply"
         if fault:
-            return f"{'.'.join(place[:5])}: {fault}" if place else fault
+            return f"{'.'.join(path[:5])}: {fault}" if path else fault
         if isinstance(value, Mapping):
-            waiting += [((*place, str(key)), inner) for key, inner in value.items()]
-            waiting += [((*place, ascii(str(key)[:60])), str(key)) for key in value if _unstorable(str(key))]
+            pending += [((*path, str(key)), inner) for key, inner in value.items()]
+            pending += [((*path, ascii(str(key)[:60])), str(key)) for key in value if _unstorable(str(key))]
         elif isinstance(value, list | tuple):
-            waiting += [((*place, str(number)), inner) for number, inner in enumerate(value)]
+            pending += [((*path, str(number)), inner) for number, inner in enumerate(value)]
     return ""
 
 

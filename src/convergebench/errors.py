@@ -1,13 +1,13 @@
-"""What can go wrong, as a tree.
+"""The exceptions of this package, as a tree.
 
     ConvergeBenchError
     ├── EditorError           raised by an editor while it carries out one call
-    │   ├── Transient         try again: rate limit, time-out, 5xx (retried, bounded, honours Retry-After)
-    │   ├── BadReply          the provider answered, but not with a usable image (retried, bounded)
-    │   ├── Refused           the model or its filter said no: an outcome, never retried
-    │   ├── Exhausted         nothing more to give (a recording ends): censors the chain
-    │   └── Unavailable       this editor cannot go on (key refused, credit spent, model gone); the others can
-    ├── Prerequisite          something is missing: says what, and what to type
+    │   ├── Transient         may work later: rate limit, time-out, 5xx (limited retries, honours Retry-After)
+    │   ├── BadReply          the provider answered, but not with a usable image (limited retries)
+    │   ├── Refused           the model or its filter declined: a result, never retried
+    │   ├── Exhausted         the recording has ended: censors the chain
+    │   └── Unavailable       no further call can work (key rejected, no credit, model gone)
+    ├── Prerequisite          something is missing: says what, and which command helps
     ├── StudyError            the study file, a flag or the input is wrong: says what to change
     │   ├── ChangedMeaning    the run exists and this would change what its numbers mean
     │   └── RunLocked         another process is writing this run
@@ -22,18 +22,18 @@ from __future__ import annotations
 
 
 class ConvergeBenchError(Exception):
-    """Root of everything this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
 
 class Interrupted(BaseException):
-    """Ctrl-C or SIGTERM outside of an event loop; typer would swallow a KeyboardInterrupt without a word."""
+    """Ctrl-C or SIGTERM outside of an event loop; typer would silently swallow a KeyboardInterrupt."""
 
 
 class EditorError(ConvergeBenchError):
     """One call of an editor did not give an image.
 
-    `unsettled`: the request was sent and nobody knows whether it is charged (an answer cut off, no answer at all). The
-    engine then counts the call at its price.
+    `unsettled`: the request was sent, but no complete answer says whether it is charged. The engine then counts the
+    call at its full price.
     """
 
     def __init__(self, message: str, *, dollars: float = 0.0, raw: str | None = None, unsettled: bool = False) -> None:
@@ -44,7 +44,7 @@ class EditorError(ConvergeBenchError):
 
 
 class Transient(EditorError):
-    """Worth trying again. `retry_after` is the provider's own wish in seconds."""
+    """May work when retried; `retry_after` is the pause in seconds that the provider asks for."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class BadReply(EditorError):
 
 
 class Refused(EditorError):
-    """The model or its filter declined; `reason` is the provider's own word for it."""
+    """The model or its filter declined; `reason` is the provider's own code for it."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Exhausted(EditorError):
 
 
 class Unavailable(EditorError):
-    """No further call of this editor can go well: its key is refused, its credit is spent, its model is gone."""
+    """No further call of this editor can work: the key is rejected, the credit is used up or the model is gone."""
 
 
 class Prerequisite(ConvergeBenchError):
@@ -96,7 +96,7 @@ class StudyError(ConvergeBenchError):
 
 
 class ChangedMeaning(StudyError):
-    """Going on would mix numbers that mean different things."""
+    """Continuing would mix results that cannot be compared."""
 
 
 class RunLocked(StudyError):
@@ -108,7 +108,7 @@ class Unstorable(ConvergeBenchError):
 
 
 class Unmeasurable(ConvergeBenchError):
-    """No value exists; `status` is a short word for tables, the message says why."""
+    """A metric has no value; `status` is a short word for tables, the message says why."""
 
     def __init__(self, status: str, detail: str = "") -> None:
         super().__init__(detail or status)

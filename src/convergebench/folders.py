@@ -1,4 +1,4 @@
-"""Where files that can be had again are kept."""
+"""The cache folder, for files that can be downloaded or made again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from convergebench.errors import StudyError
 
 
 def cache_folder() -> Path:
-    """Where kept files live: `$CONVERGEBENCH_CACHE`, else the platform's cache folder."""
+    """The cache folder: `$CONVERGEBENCH_CACHE`, else the platform's cache folder."""
     named = os.environ.get("CONVERGEBENCH_CACHE")
     if named:
         try:

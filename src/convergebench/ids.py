@@ -1,8 +1,8 @@
-"""The keys everything is found by.
+"""The keys of images, steps, answers and measurements.
 
 A step is keyed by its history, never by its pixels: an editor that once returns its input unchanged
-must be asked again in the next round, not answered from the journal for ever after. Each key carries a
-tag (`s1:`) so that a change of the canonical form can be seen.
+must be called again in the next round, not answered from the journal. Each key starts with a version tag
+(`s1:`) so that a change of the canonical form is visible.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 
 
 def canonical(value: object) -> str:
-    """The one JSON text of a value: sorted keys, no spaces, no NaN."""
+    """The canonical JSON text of a value: sorted keys, no spaces, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def _hash(value: object) -> str:
-    # halves of characters have a hash too: whether a value can be stored is for the store to say
+    # lone surrogates are hashed too: the store decides whether a value can be stored
     return hashlib.blake2b(canonical(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -30,15 +30,15 @@ def image_id(data: bytes) -> str:
 def step_id(
     *, parent: str, instruction: str, settings: Mapping[str, object], fingerprint: str, replicate: int, draw: int = 0
 ) -> str:
-    """Key of one edit: where it started, what was asked, of whom, which repeat, which draw."""
-    # came later: left out where it is 0, so that keys of older runs stay what they are
+    """Key of one edit: parent step, instruction and settings, editor, replicate, draw."""
+    # `draw` was added later: left out where it is 0, so that keys of older runs stay the same
     return "s1:" + _hash([parent, instruction, dict(settings), fingerprint, replicate, *([draw] if draw else [])])
 
 
 def part_id(
     *, step: str, fingerprint: str, request: Mapping[str, object], image: bytes, history: tuple[str, ...], number: int
 ) -> str:
-    """Key of one call of a part of an editor: for which step, of whom, what was asked, for the how-many-th time."""
+    """Key of one call of a composite editor's part: step, part, request and history, number of the call."""
     return "p1:" + _hash([step, fingerprint, dict(request), image_id(image), list(history), number])
 
 
@@ -50,12 +50,12 @@ def answer_id(
 
 
 def comparison_id(*, editor: str, case: str, subject: str, reference: str | None, role: str, lag: int) -> str:
-    """Key of one thing to be measured."""
+    """Key of one comparison to be measured."""
     return "m1:" + _hash([editor, case, subject, reference, role, lag])
 
 
 def fingerprint(name: str, version: int, options: Mapping[str, object]) -> str:
-    """What an editor or metric is, in one word: `sim-jpeg@1:4f0c…`. Another fingerprint is another thing."""
+    """The identity of an editor or metric, such as `sim-jpeg@1:4f0c…`; results of two fingerprints never mix."""
     return f"{name}@{version}:{_hash(dict(options))[:12]}"
 
 

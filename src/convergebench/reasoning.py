@@ -1,8 +1,8 @@
-"""A model's summary of what it thought, split into its titled sections.
+"""A model's reasoning summary, split into its titled sections.
 
-Providers write such summaries as paragraphs under bold titles or headings; open models put their parts between tags. A
-section tells either of making the picture or of looking at it; a model that makes one, looks, and makes another inside
-one call shows more than one round.
+Providers write such summaries as paragraphs under bold titles or headings; open models put sections between tags. A
+section is about generating the image or about evaluating it; a model that generates, evaluates and generates again
+within one call shows more than one round.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _EVALUATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One titled part; text before the first title has none."""
+    """One section; text before the first title has an empty title."""
 
     title: str
     text: str
@@ -41,30 +41,30 @@ class Section:
 
 
 def sections(summary: str | None) -> tuple[Section, ...]:
-    """The parts in order; a summary without titles is one part."""
+    """The sections in order; a summary without titles is one section."""
     if summary is None or not summary.strip():
         return ()
     summary = "\n".join(summary.splitlines())
     marks = list(_TITLE.finditer(summary))
-    begins = [*(mark.start() for mark in marks), len(summary)]
-    found = [_section("", summary[: begins[0]])]
-    for mark, end in zip(marks, begins[1:], strict=True):
-        # what closes a heading is taken off here: a pattern for it takes ages over a line of blanks
+    starts = [*(mark.start() for mark in marks), len(summary)]
+    found = [_section("", summary[: starts[0]])]
+    for mark, end in zip(marks, starts[1:], strict=True):
+        # a heading's closing # are removed here: a pattern for them is very slow on a line of blanks
         title = mark["bold"] or mark["tag"] or mark["heading"].rstrip(" \t#")
         found.append(_section(title.strip().rstrip(":"), summary[mark.end() : end]))
     return tuple(part for part in found if part.title or part.text)
 
 
 def _section(title: str, text: str) -> Section:
-    # the title says what a section is about; only one without a title is judged by its words
+    # only a section without a title is classified by its text
     text = _CLOSING.sub("", text).strip()
     return Section(title, text, "evaluation" if _EVALUATION.search(title or text[:200]) else "generation")
 
 
 def rounds(parts: Iterable[Section]) -> int:
-    """How often the model made a picture: runs of generation sections, parted by evaluation."""
-    count, before = 0, ""
+    """How many images the model generated: runs of generation sections, separated by evaluation."""
+    count, previous = 0, ""
     for part in parts:
-        count += part.phase == "generation" and before != "generation"
-        before = part.phase
+        count += part.phase == "generation" and previous != "generation"
+        previous = part.phase
     return count

@@ -1,41 +1,67 @@
-"""One door for built-ins and plug-ins: a table of names, each loaded only when it is used.
+"""Built-ins and plug-ins by name, each imported only when it is used.
 
-A third party adds an entry point in the group `convergebench.editors` (or `.metrics`, `.studies`, `.suites`,
-`.failures`) and its name works wherever a built-in's does. A name may be claimed once.
+A third party adds an entry point in the group `convergebench.editors` (or another shelf's); its name then works
+wherever a built-in's does. Names are unique. The parts of a study may also be given as `module:name`.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, Literal
 
-from convergebench.errors import Prerequisite, StudyError
+from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 
-Shelf = Literal["editors", "metrics", "studies", "suites", "failures"]
+Shelf = Literal["editors", "metrics", "studies", "suites", "failures", "stages", "analyses", "sections", "exports"]
 
-_ONE = {"studies": "study", "failures": "detector"}
-"""What one thing of a shelf is called, where that is not the shelf's name without its last letter."""
-_LISTED = {"failures": "detectors"}
-"""What a shelf is called in `cbench list`, where that is not its own name."""
+_PARTS = ("stages", "analyses", "sections", "exports")
+"""Shelves of the parts that a study declares."""
+_TABLES = {
+    "suites": "images",
+    "stages": "conductor.stages",
+    "analyses": "analysis",
+    "sections": "report.sections",
+    "exports": "datasets",
+}
+"""Package with the shelf's table, where it has another name than the shelf."""
+_SINGULAR = {"studies": "study", "failures": "detector", "analyses": "analysis"}
+"""Singular of a shelf's name, where it is not the name without its last letter."""
+_LIST_NAMES = {"failures": "detectors"}
+"""Name of a shelf in `cbench list`, where it differs."""
 
 
-def told(error: BaseException) -> str:
-    """What foreign code raised, in one line."""
+def error_text(error: BaseException) -> str:
+    """Type and message of an exception from third-party code, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
+@contextmanager
+def third_party(what: str, *, built_in: bool) -> Iterator[None]:
+    """Around calls of `what`: unless it is built in, whatever it raises becomes an error of one line."""
+    try:
+        yield
+    except ConvergeBenchError:
+        raise
+    except (Exception, SystemExit) as error:
+        if built_in:
+            raise
+        raise StudyError(f"{what} failed: {error_text(error)}") from error
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
-    """` did you mean 'x'?` or nothing."""
+    """`; did you mean 'x'?` with the closest known name, or an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def _builtins(shelf: Shelf) -> Mapping[str, str]:
-    table = importlib.import_module(f"convergebench.{'images' if shelf == 'suites' else shelf}._table")
+    table = importlib.import_module(f"convergebench.{_TABLES.get(shelf, shelf)}._table")
     names: Mapping[str, str] = table.TABLE
     return names
 
@@ -56,9 +82,11 @@ def names(shelf: Shelf) -> list[str]:
 
 
 def load(shelf: Shelf, name: str) -> Any:
-    """The object behind a name; imports its module now and not before."""
+    """The object with this name; its module is imported only now."""
+    kind = _SINGULAR.get(shelf, shelf[:-1])
+    if shelf in _PARTS and ":" in name:
+        return load_from_module(kind, name)
     target = _builtins(shelf).get(name)
-    one = _ONE.get(shelf, shelf[:-1])
     try:
         if target is not None:
             module, _, attribute = target.partition(":")
@@ -66,7 +94,38 @@ def load(shelf: Shelf, name: str) -> Any:
         if name in _plugins(shelf):
             return _plugins(shelf)[name].load()
     except ImportError as error:
-        raise Prerequisite(f"{one} '{name}' cannot be loaded: {error}") from error
-    except (Exception, SystemExit) as error:  # a plug-in is foreign code: whatever it raises becomes one line
-        raise Prerequisite(f"{one} '{name}' cannot be loaded: {told(error)}") from error
-    raise StudyError(f"unknown {one} '{name}'{suggest(name, names(shelf))} (cbench list {_LISTED.get(shelf, shelf)})")
+        raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error}") from error
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything; it becomes one line
+        raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error_text(error)}") from error
+    known = ", ".join(names(shelf)) if shelf in _PARTS else f"cbench list {_LIST_NAMES.get(shelf, shelf)}"
+    raise StudyError(f"unknown {kind} '{name}'{suggest(name, names(shelf))} ({known})")
+
+
+def require_part(shelf: Shelf, name: str) -> None:
+    """Raise what `load` would raise; a built-in is not imported."""
+    if name not in _builtins(shelf):
+        load(shelf, name)
+
+
+def load_from_module(kind: str, use: str) -> Any:
+    """The user's own `module:name`, from the current folder or an installed package; `kind` is used in errors."""
+    module, _, attribute = use.partition(":")
+    cwd = str(Path.cwd())
+    sys.path.insert(0, cwd)  # console scripts do not search the current folder
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise StudyError(f"there is no module '{module}' here ({cwd}) or installed, for {kind} '{use}'") from error
+        raise StudyError(f"{kind} '{use}' cannot be loaded: {error}") from error
+    except ConvergeBenchError:
+        raise
+    except (Exception, SystemExit) as error:  # user code may raise anything; it becomes one line
+        raise StudyError(f"{kind} '{use}' cannot be loaded: {error_text(error)}") from error
+    finally:
+        sys.path.remove(cwd)
+        if cwd not in sys.path:
+            sys.path.append(cwd)  # for imports at call time; last, so that it hides nothing
+    if found is None:
+        raise StudyError(f"module '{module}' has no '{attribute}', for {kind} '{use}'")
+    return found

@@ -1,7 +1,7 @@
-"""CSV files, which people open in a spreadsheet: what came from outside must not become a formula or a row there.
+"""CSV files that are safe to open in a spreadsheet: no text becomes a formula or a row of its own.
 
-Every CSV file of the project is written here. A text that a spreadsheet would work out gets an apostrophe before it,
-numbers are what they are, and a cell with a comma, a quote or any break of lines stands in quotes.
+Every CSV file of the project is written here. A text that a spreadsheet would evaluate gets a leading apostrophe,
+numbers stay as they are, and a cell with a comma, a quote or a line break is quoted.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
     import polars as pl
 
 FORMULA = r"'*[=+\-@\t\r\n＝＋－＠]"
-"""How a text begins that a spreadsheet would work out, or that only its mark keeps from it."""
+"""Start of a text that a spreadsheet would evaluate, with any apostrophes before it."""
 _FORMULA, _GUARDED = re.compile(FORMULA), re.compile("'" + FORMULA)
 _QUOTED = re.compile('[,"\r\n]')
 
 
 def guarded(cell: Any) -> Any:
-    """With an apostrophe before a text that looks like a formula; numbers are what they are."""
+    """The cell, with an apostrophe before a text that looks like a formula."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def unguarded(cell: str) -> str:
-    """As it was before."""
+    """The inverse of `guarded`."""
     return cell[1:] if _GUARDED.match(cell) else cell
 
 
 def csv_line(cells: Iterable[Any]) -> str:
     """One line of a CSV file; None is an empty cell."""
-    # Python's own writer leaves a lone carriage return unquoted, and readers then see two rows
+    # Python's csv writer leaves a lone carriage return unquoted, and readers then see two rows
     texts = ["" if cell is None else _encodable(str(guarded(cell))) for cell in cells]
     line = ",".join(f'"{text.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(text) else text for text in texts)
     return (line or '""') + "\n"
 
 
 def _encodable(text: str) -> str:
-    """With half characters by their numbers: they stand for file names that are not UTF-8."""
+    """With lone surrogates escaped; they come from file names that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -51,10 +51,10 @@ class Sheet:
         file.write(csv_line(self._columns))
 
     def row(self, values: Mapping[str, Any]) -> None:
-        """Write one; a missing value is an empty cell, a value without a column is a mistake of ours."""
-        strange = values.keys() - set(self._columns)
-        if strange:
-            raise ValueError(f"no column for {', '.join(sorted(strange))}")
+        """Write one row; a missing value is an empty cell, a value without a column a `ValueError`."""
+        unknown = values.keys() - set(self._columns)
+        if unknown:
+            raise ValueError(f"no column for {', '.join(sorted(unknown))}")
         self._file.write(csv_line(values.get(column) for column in self._columns))
 
 
@@ -64,7 +64,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """A table as a CSV file; infinities stay infinite, a missing value is an empty cell."""
+    """Write a table as a CSV file; a missing value is an empty cell."""
     import polars as pl
     import polars.selectors as cs
 
@@ -74,7 +74,7 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
 
 
 def unguarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table as it was before it became a CSV file."""
+    """The inverse of `write_frame`'s guarding, for a table read from CSV."""
     import polars as pl
 
     return frame.with_columns(pl.col(pl.String).str.replace(f"^'({FORMULA})", "${1}"))

@@ -6,24 +6,13 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-Kind = Literal["face", "object", "scene"]
-KINDS: tuple[Kind, ...] = ("face", "object", "scene")
+from convergebench.errors import StudyError
+from convergebench.kinds import COMPARE_ROLES, is_word
+from convergebench.kinds import KINDS as KINDS
+from convergebench.kinds import CompareRole as CompareRole
+from convergebench.kinds import Kind as Kind
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
-
-CompareRole = Literal["source", "return", "first", "around", "lag", "replicate", "step", "forward", "backward", "alone"]
-"""What a comparison is for.
-
-`source`: the untouched image by itself, where a metric's curve begins if it needs no reference. `return`: image after a
-whole round against the untouched source. `first`: the same against round 1, which may have cropped. `around`: against
-the source where something was to be added, so that only what lies around it can be compared. `lag`: against the image
-`lag` rounds before (displacement, cycles). `replicate`: against the same round of replicate 0 (how far chance alone
-moves). `step`: any step's image against the one it started from (diagnostics). `forward`: did the edit happen
-(reference: the image it started from). `backward`: was it undone (reference: the image before the forward edit, `via`:
-the image after it). `alone`: a picture that nothing else compares, for whoever rates single pictures.
-
-In `return`, `first` and `lag` an `operation` says how the reference must be turned or mirrored to be what was asked.
-"""
 
 Better = Literal["higher", "lower", "neither"]
 """Which way a metric's values get better."""
@@ -51,16 +40,19 @@ class SourceImage:
 
 @dataclass(frozen=True, slots=True)
 class EditPair:
-    """An edit and its undoing, in one wording. `id` names the pair, `wording` which of its phrasings."""
+    """An edit and its undoing, in one wording. `id` names the pair, `wording` which of its phrasings.
+
+    An edit that nobody undoes has no `backward` (None); round trips refuse it.
+    """
 
     id: str
     category: str
     reversibility: Reversibility
     kinds: tuple[Kind, ...]
     forward: str
-    backward: str
+    backward: str | None
     forward_operation: Operation
-    backward_operation: Operation
+    backward_operation: Operation | None
     wording: int = 0
     before: str = ""
     """What the picture shows without the edit, and with it, for metrics that read. Editors never see it."""
@@ -92,6 +84,8 @@ class Case:
     replicate: int = 0
     label: str = ""
     category: str = ""
+    clean: State | None = None
+    """The clean reference, where `source` is a degraded copy of it."""
 
     def __post_init__(self) -> None:
         if self.pairs and not self.label:
@@ -180,6 +174,10 @@ class Compare:
     lag: int = 0
     via: State | None = None
     operation: Operation | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in COMPARE_ROLES and not is_word(self.role):
+            raise StudyError(f"a study compares as '{self.role[:40]}'; a role is one short, lower-case word")
 
 
 @dataclass(frozen=True, slots=True)

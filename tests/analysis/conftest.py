@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from convergebench.analysis import AnalysisInput
-from convergebench.analysis.lags import Path
+from convergebench.analysis.lags import ChainDistances
 from convergebench.metrics.base import MetricFacts
 
 Images = Sequence[npt.NDArray[np.float64]]
@@ -96,7 +96,7 @@ def given() -> Callable[..., AnalysisInput]:
 
 
 @pytest.fixture
-def path() -> Callable[[Images], Path]:
+def path() -> Callable[[Images], ChainDistances]:
     """Drift and lagged RMSE of a list of images, the source first."""
     return make_path
 
@@ -116,13 +116,13 @@ def path_values() -> Callable[[Images], dict[str, list[float]]]:
     return make
 
 
-def make_path(images: Images) -> Path:
+def make_path(images: Images) -> ChainDistances:
     stack = np.stack(images)
     drift = _rmse(stack, stack[:1])
     lags = np.full((LAGS, len(images)), np.nan)
     for lag in range(1, min(LAGS, len(images) - 1) + 1):
         lags[lag - 1, lag:] = _rmse(stack[lag:], stack[:-lag])
-    return Path(drift, lags)
+    return ChainDistances(drift, lags)
 
 
 def _rmse(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Labels by hand, as the store would give them."""
+"""Label frames for tests, as the store returns them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import polars as pl
 from convergebench.store.frames import LABELS
 
 
-class Said(NamedTuple):
-    """One label; what is not told is the same for all."""
+class LabelSpec(NamedTuple):
+    """One label, with defaults for most fields."""
 
     present: bool | None
     step: int | None = None
@@ -24,7 +24,7 @@ class Said(NamedTuple):
     evidence: str | None = None
 
 
-def labelled(*said: Said) -> pl.DataFrame:
+def labelled(*labels: LabelSpec) -> pl.DataFrame:
     """The frame `labels` of a run."""
     rows = [
         {
@@ -33,6 +33,6 @@ def labelled(*said: Said) -> pl.DataFrame:
             **{"id": str(place), "source_image": one.case.split("/")[0], "pair": one.case.split("/")[1]},
             **{"category": "replication", "replicate": 0, "level": "image", "shown": one.step},
         }
-        for place, one in enumerate(said)
+        for place, one in enumerate(labels)
     ]
     return pl.DataFrame(rows, schema=LABELS)

@@ -59,10 +59,7 @@ def test_the_area_is_that_of_a_chain_which_returns_it_every_round(facts: Facts) 
 
 
 def test_what_cannot_be_measured_or_is_worse_than_unrelated_keeps_nothing(facts: Facts) -> None:
-    cells: dict[tuple[str, str], list[Cell]] = {
-        ("grey", "gist"): ["featureless"] * 6,
-        ("noise", "gist"): [-0.4] * 6,
-    }
+    cells: dict[tuple[str, str], list[Cell]] = {("grey", "gist"): ["featureless"] * 6, ("noise", "gist"): [-0.4] * 6}
     frame = anchor_table(table(cells), facts, FAST, rounds=4)
     lost = row(frame, "grey", "gist")
     assert (lost["mean"], lost["n_sources"], lost["n_lost"]) == (None, 6, 6)

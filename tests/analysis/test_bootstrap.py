@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convergebench.analysis.bootstrap import FEWEST_SOURCES, Bootstrap, by_source
+from convergebench.analysis.bootstrap import FEWEST_SOURCES, Bootstrap, _quantiles, by_source
 from convergebench.analysis.trajectories import Floats, Ints
 
 
@@ -53,6 +53,14 @@ def test_bca_is_that_of_scipy() -> None:
     own = Bootstrap(20000, kind="bca").ratio(values[:, None], np.ones((40, 1)))
     assert own.low[0] == pytest.approx(peer.confidence_interval.low, abs=0.02)
     assert own.high[0] == pytest.approx(peer.confidence_interval.high, abs=0.02)
+
+
+def test_quantiles_are_those_of_numpy_for_each_row_at_its_own_levels() -> None:
+    drawn = np.random.default_rng(3).normal(size=(3, 7))
+    drawn[1, 2:] = np.nan
+    levels = np.array([[0.1, 0.9], [0.25, 0.5], [0.0, 1.0]])
+    expected = [np.nanquantile(row, level) for row, level in zip(drawn, levels, strict=True)]
+    assert _quantiles(drawn, levels) == pytest.approx(np.array(expected))
 
 
 def test_missing_values_are_neither_counted_nor_zero() -> None:
@@ -150,10 +158,7 @@ def test_equal_values_leave_no_uncertainty(kind: Kind) -> None:
             assert band.low[0] == band.high[0]
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=5, max_size=12),
-    st.sampled_from(KINDS),
-)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=5, max_size=12), st.sampled_from(KINDS))
 @settings(max_examples=150, deadline=None)
 def test_intervals_stay_in_the_possible_range_and_hold_their_estimate(
     values: list[tuple[float, int]], kind: Kind
@@ -267,10 +272,7 @@ def test_intervals_of_shares_hold(sources: int, agreement: float) -> None:
             assert np.mean((band.low <= share) & (band.high >= share)) > 0.925
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=5, max_size=10),
-    st.floats(0.6, 0.99),
-)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=5, max_size=10), st.floats(0.6, 0.99))
 @settings(max_examples=100, deadline=None)
 def test_the_interval_of_a_share_is_inside_zero_and_one_and_holds_it(
     pairs: list[tuple[int, int]], confidence: float

@@ -10,13 +10,13 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from convergebench.analysis.contraction import Reader
-from convergebench.analysis.lags import Path, efficiency, find_period, lag_growth, late_share, pulled_growth
+from convergebench.analysis.contraction import SettlingRules
+from convergebench.analysis.lags import ChainDistances, efficiency, find_period, lag_growth, late_share, pulled_growth
 from convergebench.analysis.trajectories import Floats
 
-MakePath = Callable[..., Path]
+MakePath = Callable[..., ChainDistances]
 FLOOR = 0.5 / 255
-READER = Reader()
+READER = SettlingRules()
 RNG = np.random.default_rng(7)
 SOURCE = RNG.uniform(0.2, 0.8, 3000)
 TARGET = np.clip(SOURCE + RNG.normal(0, 0.2, 3000), 0, 1)
@@ -38,6 +38,17 @@ def test_a_contraction_gives_back_its_factor(path: MakePath, q: float, rounds: i
     assert seen.q_low <= q <= seen.q_high
 
 
+def test_a_chain_keeps_how_far_it_came_and_its_first_and_last_step(path: MakePath) -> None:
+    away = float(np.sqrt(np.mean((SOURCE - TARGET) ** 2)))
+    seen = READER.read(path(contracting(0.5, 3)), FLOOR)
+    assert (seen.rounds, seen.floor) == (3, FLOOR)
+    assert [seen.drift, seen.first_displacement, seen.last_displacement] == pytest.approx(
+        [away * 0.875, away * 0.5, away * 0.125]
+    )
+    unmoved = READER.read(path([SOURCE]), FLOOR)
+    assert np.isnan([unmoved.drift, unmoved.first_displacement, unmoved.last_displacement]).all()
+
+
 @pytest.mark.parametrize(("q", "rounds"), [(0.5, 12), (0.7, 12), (0.9, 30)])
 def test_eight_bit_rounding_moves_the_factor_little(path: MakePath, q: float, rounds: int) -> None:
     seen = READER.read(path(rounded(contracting(q, rounds))), FLOOR)
@@ -55,7 +66,7 @@ def test_the_estimates_lie_just_beyond_the_limit_of_a_straight_contraction(q: fl
     lags = np.full((6, rounds + 1), np.nan)
     for lag in range(1, min(6, rounds) + 1):
         lags[lag - 1, lag:] = away * (q ** steps[:-lag] - q ** steps[lag:])
-    seen = READER.read(Path(drift, lags), 1e-20)
+    seen = READER.read(ChainDistances(drift, lags), 1e-20)
     assert seen.prior_bound == pytest.approx(seen.first_displacement / (1 - seen.q_high))
     assert away * (1 - 1e-9) <= seen.prior_bound <= 1.15 * away
     assert away * q**rounds * (1 - 1e-9) <= seen.posterior_bound <= 1.2 * away * q**rounds + 1e-12
@@ -73,7 +84,7 @@ def test_the_estimates_hold_when_the_way_is_crooked(path: MakePath) -> None:
 
 
 def test_no_limit_is_estimated_for_a_dissimilarity(path: MakePath) -> None:
-    seen = Reader(bounds=False).read(path(contracting(0.6)), FLOOR)
+    seen = SettlingRules(bounds=False).read(path(contracting(0.6)), FLOOR)
     assert seen.verdict == "settles"
     assert np.isnan([seen.prior_bound, seen.posterior_bound]).all()
 
@@ -202,12 +213,12 @@ def test_before_ten_rounds_it_is_too_early(path: MakePath, rounds: int) -> None:
     march = [SOURCE + n * 0.01 for n in range(rounds + 1)]
     for images in (contracting(0.5, rounds), contracting(1.3, rounds), march, noisy):
         assert READER.read(path(images), FLOOR).verdict == "too early"
-    assert Reader(fewest=rounds + 1).read(path(march), FLOOR).verdict == "too early"
+    assert SettlingRules(fewest=rounds + 1).read(path(march), FLOOR).verdict == "too early"
 
 
 def test_ten_rounds_can_be_asked_for_or_fewer(path: MakePath) -> None:
-    assert Reader(fewest=8).read(path(contracting(0.5, 8)), FLOOR).verdict == "settles"
-    assert Reader(fewest=20).read(path(contracting(0.5, 12)), FLOOR).verdict == "too early"
+    assert SettlingRules(fewest=8).read(path(contracting(0.5, 8)), FLOOR).verdict == "settles"
+    assert SettlingRules(fewest=20).read(path(contracting(0.5, 12)), FLOOR).verdict == "too early"
 
 
 def test_a_chain_without_a_distance_is_unknown(path: MakePath) -> None:

@@ -18,8 +18,8 @@ def test_a_cell_outside_the_goal_is_marked() -> None:
         coverage.Row("false alarms", 8, 0.05, 0.08),
     ]
     assert [row.mark for row in rows] == ["", " !", " +", "", " !"]
-    said = coverage.printed(rows, markdown=True).splitlines()
-    assert said[2:] == [
+    lines = coverage.printed(rows, markdown=True).splitlines()
+    assert lines[2:] == [
         "| score | 95% | 91.0 | 92.0 ! | 98.0 + |",
         "| share | 95% |  | 99.0 |  |",
         "| false alarms | 5% |  | 8.0 ! |  |",

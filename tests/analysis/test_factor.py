@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convergebench.analysis.factor import FASTEST, SLOWEST, Factor, contraction_factor
+from convergebench.analysis.factor import FASTEST, SLOWEST, ContractionFactor, contraction_factor
 from convergebench.analysis.trajectories import Floats
 
 
-def fitted(displacement: Floats, **more: float) -> Factor:
+def fitted(displacement: Floats, **more: float) -> ContractionFactor:
     found = contraction_factor(np.arange(1, displacement.size + 1), displacement, **more)
     assert found is not None
     return found

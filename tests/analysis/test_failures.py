@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergebench.analysis.bootstrap import Bootstrap
-from convergebench.analysis.failures import FAILURES, LABELS, failures_table, labels_table, verdicts, wilson
-from tests.analysis.labelled import Said, labelled
+from convergebench.analysis.decay_result import SCHEMAS
+from convergebench.analysis.failures import failures_table, labels_table, verdicts, wilson
+from tests.analysis.labelled import LabelSpec, labelled
 
 
 class Facts(NamedTuple):
@@ -23,35 +24,39 @@ class Facts(NamedTuple):
 TINT = {"tint": Facts("Colour cast", "b* moves by more than 6")}
 
 
-def counted(*said: Said) -> tuple[bool | None, int | None, str]:
-    (verdict,) = verdicts(labelled(*said))
+def counted(*labels: LabelSpec) -> tuple[bool | None, int | None, str]:
+    (verdict,) = verdicts(labelled(*labels))
     return verdict.present, verdict.step, verdict.source
 
 
 def test_a_person_is_heard_before_a_judge_and_a_judge_before_a_rule() -> None:
-    rule, judge, person = Said(True, 3), Said(False, source="judge"), Said(True, 7, source="person", by="anna")
+    rule, judge, person = (
+        LabelSpec(True, 3),
+        LabelSpec(False, source="judge"),
+        LabelSpec(True, 7, source="person", by="anna"),
+    )
     assert counted(rule) == (True, 3, "rule")
     assert counted(rule, judge) == (False, None, "judge")
-    assert counted(judge, person, rule) == (True, 7, "person"), "whoever spoke last"
+    assert counted(judge, person, rule) == (True, 7, "person"), "whichever label is newest"
 
 
 def test_the_last_look_of_a_rule_takes_the_place_of_its_earlier_ones() -> None:
-    early, late = Said(True, 3, made="1"), Said(False, made="2", by="tint@2")
+    early, late = LabelSpec(True, 3, made="1"), LabelSpec(False, made="2", by="tint@2")
     assert counted(early, late) == (False, None, "rule")
     assert counted(late, early) == (False, None, "rule"), "in whatever order they come"
 
 
 def test_several_findings_of_one_look_are_one_verdict_at_the_first_step() -> None:
-    assert counted(Said(True, 9), Said(True, 4)) == (True, 4, "rule")
+    assert counted(LabelSpec(True, 9), LabelSpec(True, 4)) == (True, 4, "rule")
 
 
 def test_what_could_not_be_told_is_undecided() -> None:
-    assert counted(Said(None)) == (None, None, "rule")
-    assert counted(Said(None, source="judge"), Said(True, 2)) == (None, None, "judge")
+    assert counted(LabelSpec(None)) == (None, None, "rule")
+    assert counted(LabelSpec(None, source="judge"), LabelSpec(True, 2)) == (None, None, "judge")
 
 
-def person(who: str, present: bool, step: int | None = None, made: str = "1") -> Said:
-    return Said(present, step, source="person", by=who, made=made)
+def person(who: str, present: bool, step: int | None = None, made: str = "1") -> LabelSpec:
+    return LabelSpec(present, step, source="person", by=who, made=made)
 
 
 def test_people_decide_by_majority_and_a_tie_is_undecided() -> None:
@@ -72,17 +77,17 @@ def test_the_step_that_people_see_is_the_middle_one() -> None:
 def test_the_labels_frame_has_the_labels_that_carry_the_verdict() -> None:
     frame = labels_table(
         labelled(
-            Said(True, 3, made="0", detail="old"),
-            Said(True, 3, detail="seen", evidence="evidence/1.png"),
-            Said(True, 8, detail="again"),
-            Said(False, case="b/copy/0"),
+            LabelSpec(True, 3, made="0", detail="old"),
+            LabelSpec(True, 3, detail="seen", evidence="evidence/1.png"),
+            LabelSpec(True, 8, detail="again"),
+            LabelSpec(False, case="b/copy/0"),
             person("anna", True, 2)._replace(case="c/copy/0"),
             person("ben", True, 4)._replace(case="c/copy/0"),
             person("cleo", False)._replace(case="c/copy/0"),
         ),
         TINT,
     )
-    assert frame.schema == pl.Schema(LABELS)
+    assert frame.schema == pl.Schema(SCHEMAS["labels"])
     assert frame.select("case", "present", "step", "by", "detail", "evidence").rows() == [
         ("a/copy/0", True, 3, "tint@1", "seen", "evidence/1.png"),
         ("a/copy/0", True, 8, "tint@1", "again", None),
@@ -95,7 +100,7 @@ def test_the_labels_frame_has_the_labels_that_carry_the_verdict() -> None:
 
 
 def test_a_tie_is_one_row_that_says_so() -> None:
-    frame = labels_table(labelled(person("ben", False), person("anna", True, 2), Said(True, 1)), {})
+    frame = labels_table(labelled(person("ben", False), person("anna", True, 2), LabelSpec(True, 1)), {})
     (row,) = frame.rows(named=True)
     assert (row["present"], row["step"], row["source"], row["by"]) == (None, None, "person", "ben, anna")
     assert row["detail"] == "1 of 2 people see it"
@@ -105,18 +110,18 @@ def test_a_tie_is_one_row_that_says_so() -> None:
 def test_shares_are_of_the_chains_that_could_be_decided() -> None:
     frame = failures_table(
         labelled(
-            Said(True, 4, case="a/copy/0"),
-            Said(True, 9, case="b/copy/0"),
-            Said(False, case="c/copy/0"),
+            LabelSpec(True, 4, case="a/copy/0"),
+            LabelSpec(True, 9, case="b/copy/0"),
+            LabelSpec(False, case="c/copy/0"),
             person("anna", False)._replace(case="d/copy/0"),
-            Said(True, 1, case="d/copy/0"),
-            Said(None, case="e/copy/0"),
-            Said(False, case="f/copy/0"),
-            Said(False, editor="other"),
+            LabelSpec(True, 1, case="d/copy/0"),
+            LabelSpec(None, case="e/copy/0"),
+            LabelSpec(False, case="f/copy/0"),
+            LabelSpec(False, editor="other"),
         ),
         TINT,
     )
-    assert frame.schema == pl.Schema(FAILURES)
+    assert frame.schema == pl.Schema(SCHEMAS["failures"])
     first, second = frame.filter(pair="copy").rows(named=True)
     band = Bootstrap().share(np.array([[1.0], [1], [0], [0], [0]]), np.ones((5, 1)))  # five that could be decided
     assert first == {
@@ -128,20 +133,22 @@ def test_shares_are_of_the_chains_that_could_be_decided() -> None:
 
 
 def test_a_chain_that_ended_early_is_undecided_unless_something_was_seen_in_it() -> None:
-    said = labelled(Said(True, 2, case="a/copy/0"), Said(False, case="b/copy/0"), Said(False, case="c/copy/0"))
+    labels = labelled(
+        LabelSpec(True, 2, case="a/copy/0"), LabelSpec(False, case="b/copy/0"), LabelSpec(False, case="c/copy/0")
+    )
     short = {("editor", "a/copy/0"), ("editor", "b/copy/0")}
-    row, _ = failures_table(said, TINT, short=short).rows(named=True)
+    row, _ = failures_table(labels, TINT, short=short).rows(named=True)
     assert (row["chains"], row["seen"], row["undecided"], row["share"]) == (3, 1, 1, 0.5)
 
 
 def ends(*images: tuple[int, int]) -> tuple[float | None, float | None]:
-    """The interval where so many of so many runs of each image show it."""
-    said = [
-        Said(run < seen, 1 if run < seen else None, case=f"{chr(97 + place)}/copy/{run}")
+    """The interval where these shares of the runs of each image show it."""
+    labels = [
+        LabelSpec(run < seen, 1 if run < seen else None, case=f"{chr(97 + place)}/copy/{run}")
         for place, (seen, runs) in enumerate(images)
         for run in range(runs)
     ]
-    row, _ = failures_table(labelled(*said), TINT).rows(named=True)
+    row, _ = failures_table(labelled(*labels), TINT).rows(named=True)
     return row["low"], row["high"]
 
 
@@ -169,20 +176,20 @@ def test_the_interval_holds_the_truth_with_several_runs_of_each_image() -> None:
 
 
 def test_all_variants_together_have_rows_of_their_own() -> None:
-    said = labelled(Said(True, 4, case="a/copy/0"), Said(False, case="a/mirror/0"))
-    found = {row["pair"]: (row["chains"], row["seen"]) for row in failures_table(said, TINT).iter_rows(named=True)}
+    labels = labelled(LabelSpec(True, 4, case="a/copy/0"), LabelSpec(False, case="a/mirror/0"))
+    found = {row["pair"]: (row["chains"], row["seen"]) for row in failures_table(labels, TINT).iter_rows(named=True)}
     assert found == {"copy": (1, 1), "mirror": (1, 0), "all": (2, 1)}
 
 
 def test_a_mode_that_nobody_could_decide_has_no_share() -> None:
-    row, _ = failures_table(labelled(Said(None)), {}).rows(named=True)
+    row, _ = failures_table(labelled(LabelSpec(None)), {}).rows(named=True)
     assert (row["chains"], row["undecided"], row["share"], row["low"], row["high"]) == (1, 1, None, None, None)
 
 
 def test_no_labels_no_rows() -> None:
     empty = labelled()
-    assert failures_table(empty, {}).schema == pl.Schema(FAILURES)
-    assert labels_table(empty, {}).schema == pl.Schema(LABELS)
+    assert failures_table(empty, {}).schema == pl.Schema(SCHEMAS["failures"])
+    assert labels_table(empty, {}).schema == pl.Schema(SCHEMAS["labels"])
 
 
 @pytest.mark.parametrize(

@@ -85,13 +85,13 @@ def test_nobody_ranked_says_why(chain: Make, given: Given) -> None:
 
 def test_half_lives_are_listed_and_no_contest_is_made_of_them(chain: Make, given: Given) -> None:
     result = analyse(given(chains_of(chain, {"a": 0.0, "b": 0.021}, 6, spread=0.001)), FAST)
-    told = next(sentence for sentence in result.headline if sentence.startswith("Half of the images"))
+    sentence = next(sentence for sentence in result.headline if sentence.startswith("Half of the images"))
     assert re.match(
         r"Half of the images stay recognisable \(ssim of at least 0.9, noticeable level\): a for all 10 round trips "
         r"\(none of 6 lost\); b until round trip 5 \(95%: 5\)\.$",
-        told,
-    ), told
-    assert "only" not in told
+        sentence,
+    ), sentence
+    assert "only" not in sentence
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -154,5 +154,5 @@ def test_a_level_the_metric_lacks_is_an_error_that_names_the_ones_it_has(chain: 
 def test_chains_that_are_not_compared_are_counted_as_chains(chain: Make, given: Given) -> None:
     chains = [chain(name, f"s{n}", falling(0.01)) for name in "ab" for n in range(9)]
     chains += [chain("a", "s9", falling(0.01)), chain("b", "s9", {}, status="stopped", planned=10)]
-    said = "2 of 20 chains of the ranked editors are not compared: not all editors have the case."
-    assert said in analyse(given(chains), FAST).headline
+    sentence = "2 of 20 chains of the ranked editors are not compared: not all editors have the case."
+    assert sentence in analyse(given(chains), FAST).headline

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import CensoredData, ecdf
 
+from convergebench.analysis.decay_result import SCHEMAS
 from convergebench.analysis.noticing import km_middle, noticing, noticing_summary
-from convergebench.analysis.replicate import SCHEMAS
 from convergebench.errors import StudyError
 from convergebench.store.frames import CHAINS, MEASUREMENTS
 
@@ -213,10 +213,7 @@ def test_runs_of_one_image_are_no_independent_witnesses() -> None:
     assert None not in (one["s0"]["low"], one["s0"]["high"])
 
 
-@given(
-    st.lists(st.tuples(st.integers(-30, 30), st.booleans()), min_size=2, max_size=25),
-    st.integers(-50, 50),
-)
+@given(st.lists(st.tuples(st.integers(-30, 30), st.booleans()), min_size=2, max_size=25), st.integers(-50, 50))
 @settings(max_examples=60, deadline=None)
 def test_it_does_not_matter_where_time_begins(given: list[tuple[int, bool]], shift: int) -> None:
     times, events = np.array([time for time, _ in given]), np.array([event for _, event in given])

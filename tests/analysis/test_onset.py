@@ -12,17 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convergebench.analysis.onset import (
-    FEWEST,
-    ONSET_SUMMARY,
-    ONSETS,
-    Onset,
-    break_of,
-    noise,
-    onset_of,
-    onset_summary,
-    onsets,
-)
+from convergebench.analysis.decay_result import SCHEMAS
+from convergebench.analysis.onset import FEWEST, Onset, break_of, noise, onset_of, onset_summary, onsets
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
 from convergebench.types import Better
@@ -225,7 +216,7 @@ def test_every_chain_has_a_row_also_those_without_a_value() -> None:
     chains = chains_frame(("a", "cup", 0), ("a", "cup", 1), ("a", "room", 0))
     values = pl.concat([readings("a", "cup/copy/0", FALLS_AT_6), readings("a", "cup/copy/1", FLAT)])
     found = onsets(values, chains, "ssim", {"ssim": SSIM})
-    assert found.schema == pl.Schema(ONSETS)
+    assert found.schema == pl.Schema(SCHEMAS["onsets"])
     assert found.select("case", "onset", "last", "clear", "breakpoint").rows() == [
         ("cup/copy/0", 6, 10, 5, 6),
         ("cup/copy/1", None, 10, 10, None),
@@ -270,7 +261,7 @@ def summary_of(*onset_steps: int | None, clear: int = 10, sources: int = 0) -> d
          "clear": clear if step is None else step - 1, "why": ""}
         for place, step in enumerate(onset_steps)
     ]  # fmt: skip
-    (row,) = onset_summary(pl.DataFrame(rows, schema=ONSETS)).rows(named=True)
+    (row,) = onset_summary(pl.DataFrame(rows, schema=SCHEMAS["onsets"])).rows(named=True)
     return row
 
 
@@ -292,7 +283,7 @@ def test_a_chain_that_tells_nothing_is_not_counted_among_those_that_were_followe
          "metric": "ssim", "onset": None, "last": 10, "breakpoint": None, "gain": None, "clear": clear, "why": ""}
         for place, clear in enumerate((10, 0, 0))
     ]  # fmt: skip
-    (row,) = onset_summary(pl.DataFrame(rows, schema=ONSETS)).rows(named=True)
+    (row,) = onset_summary(pl.DataFrame(rows, schema=SCHEMAS["onsets"])).rows(named=True)
     assert (row["n_cases"], row["n_censored"], row["text"]) == (1, 1, "> 10")
 
 
@@ -317,6 +308,6 @@ def test_one_source_has_no_interval() -> None:
 
 
 def test_no_chains_no_rows() -> None:
-    found = onset_summary(pl.DataFrame(schema=ONSETS))
-    assert found.schema == pl.Schema(ONSET_SUMMARY)
+    found = onset_summary(pl.DataFrame(schema=SCHEMAS["onsets"]))
+    assert found.schema == pl.Schema(SCHEMAS["onset_summary"])
     assert found.is_empty()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convergebench.analysis.paired import Paired, compare_paired, smallest_p, sources_needed
+from convergebench.analysis.paired import PairedDifference, compare_paired, smallest_p, sources_needed
 from convergebench.analysis.permutation import all_swaps, swap_test
 from convergebench.analysis.score import Score
 from convergebench.analysis.trajectories import Floats
@@ -17,7 +17,7 @@ def mean(totals: Floats) -> Floats:
     return np.asarray(totals[..., 0] / totals[..., 1])
 
 
-def of_values(values: Floats, **more: float) -> Paired:
+def of_values(values: Floats, **more: float) -> PairedDifference:
     """One case per source against zeros."""
     ones = np.ones(len(values))
     return compare_paired(

@@ -13,11 +13,11 @@ from scipy.stats import kendalltau
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
 from convergebench.analysis.findings import rank_only
-from convergebench.analysis.orders import Order, compared
+from convergebench.analysis.orders import EditorOrder, compare_orders
 from convergebench.analysis.schemas import OUTPUTS
 from convergebench.analysis.sensitivity import common_rounds, first_rounds, sensitivity, sensitivity_sentence
-from convergebench.analysis.units import STEP
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.units import STEP
 
 Make = Callable[..., dict[str, Any]]
 Given = Callable[..., AnalysisInput]
@@ -68,12 +68,7 @@ def test_each_factor_names_the_reports_own_choice(world: World) -> None:
     given = world({"good": worn(0.02), "bad": worn(0.12)})
     frame = sensitivity(given, PLAIN, rank_only, {}, align="strict")
     own = {one["factor"]: one["choice"] for one in frame.filter(pl.col("chosen")).to_dicts()}
-    assert own == {
-        "metric": "score of ssim, lpips and gist",
-        "semantic": "gist",
-        "rounds": "6",
-        "alignment": "strict",
-    }
+    assert own == {"metric": "score of ssim, lpips and gist", "semantic": "gist", "rounds": "6", "alignment": "strict"}
     ranking = analyse(given, replace(PLAIN, draws=50, chain_draws=5)).ranking
     assert frame.filter(pl.col("chosen"))["order"].unique().to_list() == [", ".join(ranking["editor"])]
 
@@ -204,15 +199,17 @@ def test_pairs_and_tau_are_those_of_the_books() -> None:
     for _ in range(50):
         one, other = numbers.integers(1, 6, (2, 7))
         names = [f"e{n}" for n in range(7)]
-        orders = [Order(dict(zip(names, map(int, p), strict=True)), dict.fromkeys(names, 0.0)) for p in (one, other)]
-        found = compared(*orders)
+        orders = [
+            EditorOrder(dict(zip(names, map(int, p), strict=True)), dict.fromkeys(names, 0.0)) for p in (one, other)
+        ]
+        found = compare_orders(*orders)
         turned = sum((one[a] - one[b]) * (other[a] - other[b]) < 0 for a in range(7) for b in range(a))
         assert found["changes"] == turned
         assert found["tau"] == pytest.approx(kendalltau(one, other).statistic)
 
 
 def test_an_order_reads_best_first_with_equals_joined() -> None:
-    assert Order({"c": 3, "a": 1, "b": 1}, {}).text == "a = b, c"
+    assert EditorOrder({"c": 3, "a": 1, "b": 1}, {}).text == "a = b, c"
 
 
 def sentence(*rows: tuple[str, str, bool | None, bool]) -> str | None:

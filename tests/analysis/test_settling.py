@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -20,11 +19,12 @@ from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.contraction import EXCEEDED, VERDICTS
 from convergebench.analysis.headline import settling_sentence
 from convergebench.analysis.settling import LEAST_FLATTERING, commonest, verdict_table
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.conductor import run_chains
+from convergebench.conductor.analyse import report_input
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
+from convergebench.measuring.measure import measure
 from convergebench.report import wording
-from convergebench.report.assemble import assemble
 from convergebench.report.html import write_report
 from convergebench.store.run import Run
 from convergebench.studies.spec import parse_spec
@@ -34,8 +34,8 @@ MakeChain = Callable[..., dict[str, Any]]
 MakeInput = Callable[..., AnalysisInput]
 
 
-def said(verdicts: list[str], sources: int = 6) -> pl.DataFrame:
-    """A contraction frame in which these verdicts are dealt to so many sources."""
+def contraction_frame(verdicts: list[str], sources: int = 6) -> pl.DataFrame:
+    """A contraction frame with these verdicts, distributed over the sources."""
     return pl.DataFrame(
         {
             "editor": ["model"] * len(verdicts),
@@ -70,7 +70,7 @@ def test_every_verdict_has_its_place_everywhere() -> None:
 
 
 def test_shares_have_intervals_over_sources() -> None:
-    frame = verdict_table(said(["settles"] * 9 + ["drifts"] * 3), ("model",), Bootstrap())
+    frame = verdict_table(contraction_frame(["settles"] * 9 + ["drifts"] * 3), ("model",), Bootstrap())
     rows = {row["verdict"]: row for row in frame.to_dicts()}
     assert rows["settles"]["share"] == 0.75
     assert rows["settles"]["n_sources"] == 6
@@ -80,23 +80,23 @@ def test_shares_have_intervals_over_sources() -> None:
 
 def test_chains_of_one_source_count_as_one_witness() -> None:
     agreeing = ["settles"] * 3 + ["drifts"] * 3
-    alone = verdict_table(said(agreeing), ("model",), Bootstrap())
-    repeated = verdict_table(said(agreeing * 10), ("model",), Bootstrap())
-    apart = verdict_table(said(agreeing * 10, sources=60), ("model",), Bootstrap())
+    alone = verdict_table(contraction_frame(agreeing), ("model",), Bootstrap())
+    repeated = verdict_table(contraction_frame(agreeing * 10), ("model",), Bootstrap())
+    apart = verdict_table(contraction_frame(agreeing * 10, sources=60), ("model",), Bootstrap())
     widths = [(frame["high"] - frame["low"]).max() for frame in (alone, repeated, apart)]
     assert widths[1] == pytest.approx(widths[0], abs=0.05)
     assert widths[2] < 0.5 * widths[1]  # type: ignore[operator]
 
 
 def test_fewer_than_five_sources_have_no_interval() -> None:
-    frame = verdict_table(said(["settles"] * 8, sources=4), ("model",), Bootstrap())
+    frame = verdict_table(contraction_frame(["settles"] * 8, sources=4), ("model",), Bootstrap())
     assert frame.select("share", "low", "high", "n_sources").rows() == [(1.0, None, None, 4)]
 
 
 def test_a_sentence_says_that_it_is_too_early() -> None:
-    early = verdict_table(said(["too early"] * 4 + ["settles"] * 2), ("model",), Bootstrap())
+    early = verdict_table(contraction_frame(["too early"] * 4 + ["settles"] * 2), ("model",), Bootstrap())
     assert settling_sentence(early, ["model"]) == "model is too early to judge in 67% of its chains."
-    tied = verdict_table(said(["settles"] * 3 + ["drifts"] * 3), ("model",), Bootstrap())
+    tied = verdict_table(contraction_frame(["settles"] * 3 + ["drifts"] * 3), ("model",), Bootstrap())
     assert settling_sentence(tied, ["model"]) == "model drifts in 50% of its chains."
 
 
@@ -167,7 +167,7 @@ def test_the_kinds_of_chain_that_suit_the_estimates_least_are_told(estimate: int
 
 @pytest.fixture(scope="module")
 def short_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three simulated editors, five rounds, as somebody who tries the tool would run them."""
+    """Three simulated editors, five rounds, as in a first trial of the tool."""
     spec = parse_spec(
         {
             "editors": ["sim-perfect", "sim-contracting", "sim-tint"],
@@ -181,13 +181,13 @@ def short_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("short") / "run"
     with Run.create(root) as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
         measure(run, prepared.metrics, align_mode="strict", workers=1)
     return root
 
 
 def test_after_five_rounds_a_page_says_that_it_is_too_early_to_tell(short_run: Path) -> None:
-    found = assemble(short_run)
+    found = report_input(short_run)
     verdicts = dict(found.analysis.verdicts.select("editor", "verdict").rows())
     assert verdicts == {"sim-perfect": "returns", "sim-contracting": "too early", "sim-tint": "too early"}
     page = write_report(found, short_run / "report").read_text(encoding="utf-8")

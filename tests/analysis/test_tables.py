@@ -192,21 +192,6 @@ def test_outcomes_add_up(chain: Make, given: Given) -> None:
     assert rows["refused"]["chains"] == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"confidence": 95}, "confidence = 95: give a share"),
-        ({"draws": 0}, "draws = 0"),
-        ({"max_period": 0}, "max_period = 0"),
-        ({"exact_sources": 40}, "exact_sources = 40"),
-        ({"floor": -1.0}, "floor = -1.0"),
-    ],
-)
-def test_a_setting_out_of_range_is_one_line(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(StudyError, match=message):
-        analyse(EMPTY, replace(FAST, **change))
-
-
 def test_tables_that_do_not_fit_together_are_errors(chain: Make, given: Given) -> None:
     inputs = given(world(chain))
     with pytest.raises(StudyError, match="belong to no chain"):

@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from convergebench.claims.check import Checked, check
+from convergebench.claims.check import ClaimResults, check
 from convergebench.claims.claim import Claim
 from convergebench.claims.kinds import check_test
-from convergebench.claims.outcome import Outcome
+from convergebench.claims.outcome import TestOutcome
 from convergebench.claims.read import SHIPPED, ClaimFile, find, read_claims
-from convergebench.claims.tables import PAPERS, Tables
+from convergebench.claims.tables import PAPERS, ClaimTables
 from convergebench.documents import check_document
 
 SCORES = """editor,score,low,high,lpips,round,ok
@@ -30,11 +30,11 @@ def table(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def outcome(folder: Path, test: Mapping[str, Any], text: str = SCORES) -> Outcome:
+def outcome(folder: Path, test: Mapping[str, Any], text: str = SCORES) -> TestOutcome:
     """One test on a folder of a run with one table, `scores`."""
     table(folder, "scores", text)
     claim = check_document({"id": "X", "where": "", "sentence": "s", "test": test}, Claim, where="here")
-    return check_test(claim.test, Tables(run=folder))
+    return check_test(claim.test, ClaimTables(run=folder))
 
 
 def verdict(folder: Path, test: Mapping[str, Any], text: str = SCORES) -> str:
@@ -66,7 +66,7 @@ def changed(folder: Path, name: str, row: Mapping[str, str], column: str, value:
 def on(papers: Path, identity: str) -> str:
     """What becomes of one shipped claim on other tables."""
     (test,) = [claim.test for file in shipped_files() for claim in file.claims if claim.id == identity]
-    return check_test(test, Tables(papers=papers)).verdict
+    return check_test(test, ClaimTables(papers=papers)).verdict
 
 
 def own_file(folder: Path, text: str, name: str = "mine.toml") -> Path:
@@ -76,5 +76,5 @@ def own_file(folder: Path, text: str, name: str = "mine.toml") -> Path:
     return path
 
 
-def checked(path: Path, *runs: Path) -> Checked:
+def checked(path: Path, *runs: Path) -> ClaimResults:
     return check([read_claims(path)], runs)

@@ -82,6 +82,9 @@ def test_answers_are_written_as_the_name_says(cbench: Callable[..., Told], tmp_p
         code, out, _ = cbench("banana100", "--out", name)
         assert (code, out.splitlines()[-1]) == (0, f"written  {name}")
     page = (tmp_path / "a.md").read_text(encoding="utf-8")
+    assert [line for line in page.splitlines() if line.startswith("#")] == [
+        *("# Claims", "## On the tables of the papers", "## Waiting for a run")
+    ]
     assert "| K16 | holds | 1,400 images were made with each further editor. *Tested: " in page
     assert "- B1 (banana100): No classical metric sees the damage on every image." in page
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from convergebench.claims.check import check
+from convergebench.claims.output import check_output_path, write
 from convergebench.claims.read import read_claims
-from convergebench.claims.tables import Tables
-from convergebench.claims.written import check_place, write
+from convergebench.claims.tables import ClaimTables
 from convergebench.errors import StudyError
 from tests.claims.folders import SCORES, checked, outcome, own_file, table
 
@@ -75,7 +75,7 @@ def test_two_infinite_numbers_do_not_fall(tmp_path: Path) -> None:
 
 def test_a_word_that_reads_like_a_number_leaves_its_column_words(tmp_path: Path) -> None:
     table(tmp_path, "scores", ENDLESS)
-    assert [row["name"] for row in Tables(run=tmp_path).table("run:scores").rows] == ["a", "b", "inf"]
+    assert [row["name"] for row in ClaimTables(run=tmp_path).table("run:scores").rows] == ["a", "b", "inf"]
 
 
 def test_the_audit_s_table_never_stands_for_the_run_s(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_sentence_stays_in_its_cell(tmp_path: Path) -> None:
 def test_answers_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "out.md").mkdir()
     with pytest.raises(StudyError, match="is a folder; name a file"):
-        check_place(tmp_path / "out.md")
+        check_output_path(tmp_path / "out.md")
     table(tmp_path, "scores", SCORES)
     found = checked(own_file(tmp_path, COUNT.format(address="file:scores.csv")))
     with pytest.raises(OSError, match="directory"):
@@ -118,7 +118,7 @@ def test_a_small_file_of_a_received_run_fills_no_memory(tmp_path: Path, rows: in
     zeros.write_parquet(tmp_path / "run" / "scores.parquet")
     assert (tmp_path / "run" / "scores.parquet").stat().st_size < 1_000_000
     with pytest.raises(StudyError, match=r"more than 20,000,000 values|has 2,000,000 rows"):
-        Tables(run=tmp_path / "run").table("run:scores")
+        ClaimTables(run=tmp_path / "run").table("run:scores")
 
 
 def test_a_claim_file_may_say_infinity(tmp_path: Path) -> None:

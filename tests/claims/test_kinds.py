@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convergebench.claims.outcome import all_of, any_of, enough_of, none_of
+from convergebench.claims.outcome import all_of, any_of, at_least, none_of
 from tests.claims.folders import outcome, verdict
 
 YES, NO, UNKNOWN = "holds", "does not hold", "cannot be told"
@@ -69,6 +69,10 @@ def cell(editor: str, column: str = "score") -> dict[str, Any]:
         (compare(cell("two"), "<=", cell("one")), NO),
         (compare(cell("two"), ">", cell("one"), tolerance=2), NO),
         (compare(cell("two"), ">", cell("one"), tolerance=1.9), YES),
+        (compare(cell("two"), ">=", 12.5, tolerance=0.5), YES),
+        (compare(cell("two"), ">=", 12.5, tolerance=0.4), NO),
+        (compare(cell("two"), "<=", 11.5, tolerance=0.5), YES),
+        (compare(cell("two"), "<=", 11.5, tolerance=0.4), NO),
         (compare(cell("two"), "=", 12.4, tolerance=0.5), YES),
         (compare(cell("two"), "!=", 12.4, tolerance=0.5), NO),
         (compare(cell("two"), "between", [11, 12]), YES),
@@ -95,6 +99,7 @@ def cell(editor: str, column: str = "score") -> dict[str, Any]:
         (compare({"of": "count", "rows": {"score": {"at_least": 10, "below": 11}}}, "=", 1), YES),
         (compare({"of": "count", "rows": {"editor": {"none_of": ["one"]}}}, "=", 2), YES),
         (compare({"of": "count", "rows": {"editor": "nobody"}}, "=", 0), YES),
+        (compare({"of": "count", "rows": {"lpips": {"none_of": ["unknown"]}}}, "=", 3), YES),
         (compare({"of": "count", "rows": {"lpips": {"below": 1}}}, "=", 2), UNKNOWN),
         (compare({"of": "count", "rows": {"lpips": {"below": 1}, "editor": "one"}}, "=", 1), YES),
         (compare({"of": "distinct", "column": "ok"}, "=", 2), YES),
@@ -204,6 +209,36 @@ def test_trend_follows_each_series_in_order(test: dict[str, Any], expected: str,
     assert verdict(tmp_path, whole, CURVES) == expected
 
 
+@pytest.mark.parametrize(("tolerance", "expected"), [(1, YES), (0.9, NO)])
+@pytest.mark.parametrize(("relation", "after"), [("never falls", 4), ("never rises", 6)])
+def test_a_trend_may_go_the_other_way_by_its_tolerance(
+    relation: str, after: int, tolerance: float, expected: str, tmp_path: Path
+) -> None:
+    test = {"kind": "trend", "along": "round", "column": "mean", "relation": relation, "tolerance": tolerance}
+    assert verdict(tmp_path, test, f"round,mean\n1,5\n2,{after}\n") == expected
+
+
+def test_a_few_members_are_named_and_many_are_counted(tmp_path: Path) -> None:
+    def told(count: int, *claimed: str) -> str:
+        text = "editor\n" + "".join(f"e{number}\n" for number in range(count))
+        left = {"table": "run:scores", "columns": ["editor"]}
+        test = {"kind": "set", "left": left, "relation": "equals", "right": list(claimed)}
+        return outcome(tmp_path, test, text).evidence[0].text
+
+    assert told(4, "e0", "e1", "e2", "e3") == "members: e0, e1, e2, e3"
+    assert told(5, "e0", "e1", "e2", "e3", "e4") == "members: run:scores 5, claimed 5"
+    assert told(2, "e0") == "members: run:scores 2, claimed 1, only in run:scores: e1"
+
+
+def test_rows_are_named_by_the_columns_that_tell_them_apart(tmp_path: Path) -> None:
+    text = "suite,editor,score,round\nquick,one,5,1\nquick,one,6,2\n"
+    test = {"kind": "every", "table": "run:scores", "left": {"column": "score"}, "relation": ">", "right": 0}
+    assert [one.text for one in outcome(tmp_path, test, text).evidence] == [
+        "round 1: score 5 (claimed > 0)",
+        "round 2: score 6 (claimed > 0)",
+    ]
+
+
 def test_all_any_neither(tmp_path: Path) -> None:
     right = {"table": "run:scores", **compare(cell("two"), ">", 1)}
     wrong = {"table": "run:scores", **compare(cell("two"), "<", 1)}
@@ -255,11 +290,11 @@ def test_what_cannot_be_told_never_decides(answers: list[bool | None], number: i
     """Whatever the unknown turn out to be, a verdict that was given stays."""
     for guess in (True, False):
         settled = [guess if one is None else one for one in answers]
-        for joined in (all_of, any_of, none_of, lambda known: enough_of(known, number)):
+        for joined in (all_of, any_of, none_of, lambda known: at_least(known, number)):
             found = joined(answers)
             assert found is None or found is joined(settled)
-    assert all_of(answers) is enough_of(answers, len(answers))
-    assert any_of(answers) is enough_of(answers, 1)
+    assert all_of(answers) is at_least(answers, len(answers))
+    assert any_of(answers) is at_least(answers, 1)
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from convergebench.analysis.audit.result import SCHEMAS as AUDIT
-from convergebench.analysis.replicate import SCHEMAS as REPLICATE
+from convergebench.analysis.decay_result import SCHEMAS as REPLICATE
 from convergebench.analysis.schemas import OUTPUTS
 from convergebench.claims.check import check
 from convergebench.claims.read import find, read_claims
@@ -200,7 +200,7 @@ def test_a_papers_claim_is_tested_again_on_a_run_that_holds_such_a_table(tmp_pat
     found = check([read_claims(find("nano-banana-2"))], [tmp_path / "mine", tmp_path / "none"])
     answers = {(one.claim.id, one.run): one.verdict for one in found.results if one.claim.id in ("K7", "K8")}
     assert answers == {("K7", None): NO, ("K7", tmp_path / "mine"): YES, ("K8", None): YES}
-    assert found.untouched == (tmp_path / "none",)
+    assert found.unused_runs == (tmp_path / "none",)
 
 
 def test_a_claim_may_bring_its_own_tables(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from convergebench.analysis.audit.result import SCHEMAS as AUDIT
-from convergebench.analysis.replicate import SCHEMAS as REPLICATE
+from convergebench.analysis.decay_result import SCHEMAS as REPLICATE
 from convergebench.analysis.schemas import OUTPUTS
 from convergebench.claims.check import check
 from convergebench.claims.claim import addresses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import shutil
@@ -16,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.images.encode import encode_png
+from convergebench.measuring.measure import measure
 from convergebench.store.run import Run
+from convergebench.store.tables import LabelRow
 from convergebench.studies.spec import parse_spec
 
 Damage = Callable[[Path], None]
@@ -59,15 +60,15 @@ def make_run(folder: Path) -> Path:
     study = prepare(parse_spec(tomllib.loads((folder / "study.toml").read_text(encoding="utf-8"))))
     with Run.create(folder / "small") as run:
         begin(run, study)
-        asyncio.run(Engine(run, study.editors).run(study.chains))
+        run_chains(run, study.editors, study.chains)
         measure(run, study.metrics, align_mode="auto", workers=1)
         label = ("l1:0", "sim-tint", _case(run), "colour-cast", "image", 1, 1, None, 1, "[0, 0, 1, 1]", None, 0.5)
-        run.journal.commit_now([("labels", (*label, "rule", "rule-1", "", "2026-01-01T00:00:00+00:00"))])
+        run.journal.commit_now([LabelRow(*label, "rule", "rule-1", "", "2026-01-01T00:00:00+00:00")])
     return folder / "small"
 
 
 def _case(run: Run) -> str:
-    ((case,), *_) = run.journal.rows("select id from cases order by id")
+    ((case,), *_) = run.journal.query("select id from cases order by id")
     return str(case)
 
 

@@ -151,7 +151,8 @@ def test_a_mistake_is_one_line(
     monkeypatch.chdir(made)
     (made / "mos.csv").write_text("image,mos\nabsent.png,3\n")
     if words == ("begun",):
-        from convergebench.engine.session import begin, prepare
+        from convergebench.conductor.begin import begin
+        from convergebench.conductor.prepare import prepare
         from convergebench.store.run import Run
         from convergebench.studies.spec import parse_spec
 

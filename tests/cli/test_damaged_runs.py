@@ -20,7 +20,7 @@ import pytest
 from convergebench.cli import mishaps
 from convergebench.errors import StudyError
 from convergebench.store import recover as recovering
-from convergebench.store.journal import connect
+from convergebench.store.connection import connect
 from convergebench.store.verify import problems
 from tests.cli.damage import Damage, damaged_copy, damages, make_run
 from tests.cli.in_process import Done, cbench
@@ -137,13 +137,13 @@ def test_a_table_of_hostile_cells_is_told_by_verify(small: Path, tmp_path: Path)
 def test_a_defect_is_one_line_with_a_file_for_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Path
 ) -> None:
-    from convergebench.report import assemble
+    from convergebench.conductor import reporting
 
     def broken(*_: Any, **__: Any) -> Any:
         raise ZeroDivisionError(f"sent {os.environ['PROVIDER_API_KEY']}")
 
     monkeypatch.setenv("PROVIDER_API_KEY", "sk-abcdefghijklmnopqrstuvwxyz0123456789")
-    monkeypatch.setattr(assemble, "assemble", broken)
+    monkeypatch.setattr(reporting, "report_input", broken)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     done = cbench("show", small)
     assert done.code == mishaps.DEFECT
@@ -291,7 +291,7 @@ def test_values_of_a_study_are_looked_at_though_its_kind_is_lost(small: Path, tm
 
 
 def test_warnings_of_libraries_are_not_for_the_user(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from convergebench.report import assemble
+    from convergebench.conductor import reporting
 
     def warning(*_: Any, **__: Any) -> Any:
         with warnings.catch_warnings():
@@ -299,7 +299,7 @@ def test_warnings_of_libraries_are_not_for_the_user(small: Path, monkeypatch: py
             warnings.warn("for developers", RuntimeWarning, stacklevel=1)
         raise StudyError("this is for the user")
 
-    monkeypatch.setattr(assemble, "assemble", warning)
+    monkeypatch.setattr(reporting, "report_input", warning)
     monkeypatch.setattr(warnings, "showwarning", lambda message, *_: sys.stderr.write(f"{message}\n"))
     assert cbench("show", small).err == "error: this is for the user\n"
 

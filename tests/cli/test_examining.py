@@ -14,10 +14,10 @@ import pytest
 from convergebench.cli.main import main
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import read_manifest
-from tests.engine.brightening import brightened
 from tests.engine.parts import faults, query
+from tests.measuring.brightening import brightened
 
-BRIGHTER, UNSURE, SLIPS = (f"tests.engine.looking:{name}" for name in ("brighter", "unsure", "slips"))
+BRIGHTER, UNSURE, SLIPS = (f"tests.failures.looking:{name}" for name in ("brighter", "unsure", "slips"))
 
 
 class Answer(NamedTuple):

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from convergebench.cli.main import app
-from convergebench.cli.plain import one_line
 from convergebench.errors import ConvergeBenchError
 from convergebench.images.encode import encode_png
+from convergebench.texts import one_line
 
 STUDY = """
 editors = ["sim-perfect"]

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from convergebench.cli.measuring import _require_one_precision
-from convergebench.cli.running import _with_flags
+from convergebench.conductor.measuring import require_one_precision
+from convergebench.conductor.study import with_changes
 from convergebench.errors import StudyError
 from convergebench.store.manifest import Manifest
 from convergebench.studies import _table
@@ -157,7 +157,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(world: World) -> None:
 def test_flags_reach_a_study_with_a_hyphen_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(_table.TABLE, "there-and-back", "convergebench.studies.roundtrip:RoundTrip")
     spec = parse_spec({"study": "there-and-back", "there-and-back": {"rounds": 3}})
-    flagged = _with_flags(spec, editor=None, suite=None, rounds=5, limit=None, metric=None)
+    flagged = with_changes(spec, rounds=5)
     assert flagged.parameters.model_dump()["rounds"] == 5
 
 
@@ -166,10 +166,10 @@ def test_a_run_has_one_precision() -> None:
     manifest = Manifest(
         "run", "roundtrip", "", {"measure": {"precision": "float32"}}, {}, metrics={"lpips": "lpips@1:0"}
     )
-    _require_one_precision(manifest, None)
-    _require_one_precision(manifest, "float32")
-    _require_one_precision(replace(manifest, metrics={"psnr": "psnr@1:0"}), "bfloat16")
+    require_one_precision(manifest, None)
+    require_one_precision(manifest, "float32")
+    require_one_precision(replace(manifest, metrics={"psnr": "psnr@1:0"}), "bfloat16")
     with pytest.raises(
         StudyError, match=r"this run's networks \(lpips\) measure in float32, and a run has one precision"
     ):
-        _require_one_precision(manifest, "bfloat16")
+        require_one_precision(manifest, "bfloat16")

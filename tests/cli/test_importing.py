@@ -12,9 +12,9 @@ import typer
 
 from convergebench.cli.importing import import_recordings
 from convergebench.cli.measuring import measure
-from convergebench.engine import session
+from convergebench.conductor import begin, importing
+from convergebench.conductor.analyse import report_input
 from convergebench.errors import StudyError
-from convergebench.report.assemble import assemble
 from convergebench.report.html import write_report
 from convergebench.store.frames import RunFrames
 from convergebench.store.verify import problems
@@ -33,7 +33,7 @@ def test_a_set_is_known_measured_and_reported(tmp_path: Path, capsys: pytest.Cap
     measure([run], metric=["background-ssim", "sharpness"], workers=1)
     table = pl.read_parquet(run / "tables" / "measurements.parquet")
     assert table.filter(pl.col("metric") == "background-ssim")["status"].to_list() == ["ok"] * 10
-    assert "model_a" in write_report(assemble(run), run / "report").read_text()
+    assert "model_a" in write_report(report_input(run), run / "report").read_text()
     assert problems(run) == []
 
 
@@ -91,7 +91,7 @@ def test_chains_that_failed_are_told_and_the_command_does_not_end_well(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = sets.copies(tmp_path / "copies")
-    truly = session.begin
+    truly = begin.begin
 
     def damaged_meanwhile(*given: Any) -> Any:
         """A disk that gives other bytes once everything was looked at."""
@@ -99,7 +99,7 @@ def test_chains_that_failed_are_told_and_the_command_does_not_end_well(
         path.write_bytes(path.read_bytes()[:-200])
         return truly(*given)
 
-    monkeypatch.setattr(session, "begin", damaged_meanwhile)
+    monkeypatch.setattr(importing, "begin", damaged_meanwhile)
     with pytest.raises(typer.Exit) as ended:
         import_recordings(folder, tmp_path / "run", editor="by-me")
     assert ended.value.exit_code == 3

@@ -12,9 +12,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from convergebench.cli.main import app
-from convergebench.engine.loose import references_of
 from convergebench.errors import StudyError
 from convergebench.images.encode import encode_png
+from convergebench.measuring.files import references_of
 from tests.metrics.pictures import box_blur, jpeg, measured, photograph
 
 
@@ -127,7 +127,7 @@ def test_a_folder_for_the_table_is_asked_for_before_the_work(folder: Path, tmp_p
 
 def test_a_run_inside_a_folder_is_not_scored_as_loose_files(folder: Path) -> None:
     (folder / "deep" / "run.sqlite").touch()
-    with pytest.raises(StudyError, match="deep is a run: give it by itself"):
+    with pytest.raises(StudyError, match="deep is a run: give it alone"):
         cbench(folder, "-m", "psnr", "-r", folder / "clean.png")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convergebench.report.assemble import assemble
+from convergebench.conductor.analyse import report_input
 from tests.cli.conftest import World
 from tests.roles.server import message, serving
 
@@ -31,7 +31,7 @@ def test_a_rubric_file_is_measured_and_the_report_knows_what_it_is(world: World)
         said = world.cbench("measure", "runs/x", "--metric", "mood.toml", "--roles", "roles.toml").stdout
     assert "values added" in said
     assert "no value for" not in said
-    given = assemble(world.root / "runs" / "x")
+    given = report_input(world.root / "runs" / "x")
     assert given.facts["mood"].better == "higher"
     assert set(given.measurements.filter(given.measurements["metric"] == "mood")["value"]) == {40.0}
     assert "mood" in given.analysis.curves["metric"]

@@ -29,4 +29,4 @@ def test_summaries_are_read_long_after_the_run_offline_or_by_a_model(world: Worl
             "measure", "runs/x", "--metric", "self-evaluation", "--roles", "roles.toml", ok=False
         ).stderr
         assert "self-evaluation" in refused, "one run has one reader: a word list's values never stand among a model's"
-        assert not server.heard
+        assert not server.requests

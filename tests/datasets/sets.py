@@ -141,12 +141,12 @@ EDIVAL = {
 }
 
 
-def edival_table(wishes: Mapping[int, Sequence[tuple[str, str]]] = EDIVAL) -> str:
+def edival_table(edits: Mapping[int, Sequence[tuple[str, str]]] = EDIVAL) -> str:
     """One row for every number of turns, lists as Python writes them."""
     lines = io.StringIO(newline="")
     sheet = csv.writer(lines)
     sheet.writerow(EDIVAL_COLUMNS)
-    for index, turns in wishes.items():
+    for index, turns in edits.items():
         for count in range(1, len(turns) + 1):
             tasks, words = ([turn[part] for turn in turns[:count]] for part in (0, 1))
             sheet.writerow([index, count, tasks, words, words, True, [], [], []])

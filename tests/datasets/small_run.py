@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from dataclasses import replace
@@ -11,15 +10,17 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from convergebench.engine.measure import measure
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.engine.plan import Chain
-from convergebench.engine.run import Engine
-from convergebench.engine.session import Prepared, begin, prepare
+from convergebench.engine.prepared import Prepared
 from convergebench.errors import Refused
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
-from convergebench.store.journal import Row
+from convergebench.measuring.measure import measure
 from convergebench.store.run import Run
+from convergebench.store.tables import LabelRow
 from convergebench.studies.spec import parse_spec
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
@@ -97,18 +98,21 @@ def prepared(suite: Path) -> Prepared:
     )
 
 
-def labels() -> list[Row]:
-    """A rule that sees a cast from step 2, a person who does not; a rule that sees noise in steps 1 and 2."""
+def labels() -> list[LabelRow]:
+    """A rule that sees a cast from step 2, a person who does not; noise in steps 1 and 2; a judge who cannot tell."""
 
-    def label(mode: str, present: int, source: str, made: str, step: int | None, last: int | None = None) -> Row:
+    def label(
+        mode: str, present: int | None, source: str, made: str, step: int | None, last: int | None = None
+    ) -> LabelRow:
         key = f"{mode}-{source}"
         values = ("sim-jpeg", "free/replicate/0", mode, "image", present, step, last, step, "[0, 0, 0.5, 0.5]")
-        return ("labels", (key, *values, "evidence/x.png", 0.75, source, f"{source}-1", f"seen by a {source}", made))
+        return LabelRow(key, *values, "evidence/x.png", 0.75, source, f"{source}-1", f"seen by a {source}", made)
 
     return [
         label("colour-cast", 1, "rule", "2026-01-01T00:00:00+00:00", 2),
         label("colour-cast", 0, "person", "2025-01-01T00:00:00+00:00", None),
         label("static", 1, "rule", "2026-01-01T00:00:00+00:00", 1, 2),
+        label("blur", None, "judge", "2026-01-01T00:00:00+00:00", None),
     ]
 
 
@@ -118,7 +122,7 @@ def make_run(folder: Path) -> Path:
     study = prepared(make_suite(folder))
     with Run.create(folder / "three") as run:
         begin(run, study)
-        asyncio.run(Engine(run, study.editors).run(study.chains))
+        run_chains(run, study.editors, study.chains)
         measure(run, METRICS, align_mode="auto", workers=1)
         run.journal.commit_now(labels())
     return folder / "three"

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from convergebench.cli import exporting
 from convergebench.datasets.checksums import file_sha256
-from convergebench.datasets.export import Done, Exported, Wishes, export
+from convergebench.datasets.export import Exported, ExportOptions, ExportProgress, export
 from convergebench.datasets.fields import steps_table
 from convergebench.datasets.patches import PatchPlan
 from convergebench.datasets.splits import read_splits
@@ -26,8 +26,9 @@ from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import read_manifest
 from tests.datasets.small_run import ADDRESSES, KEY, LICENCES, PICTURES, SIZE, STEPS, TOLD
+from tests.store.older import make_older
 
-FOLDER = Wishes("imagefolder", include_restricted=True)
+FOLDER = ExportOptions("imagefolder", include_restricted=True)
 
 
 def records(out: Path, table: str = "data", split: str = "train") -> dict[str, dict[str, Any]]:
@@ -38,8 +39,8 @@ def records(out: Path, table: str = "data", split: str = "train") -> dict[str, d
 @pytest.fixture(scope="module")
 def made(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """Everything, with patches, as a folder of pictures."""
-    wishes = replace(FOLDER, patches=PatchPlan(16, 3), licence="CC-BY-4.0", name="Three pictures")
-    return export(small_run, tmp_path_factory.mktemp("made") / "set", wishes)
+    options = replace(FOLDER, patches=PatchPlan(16, 3), licence="CC-BY-4.0", name="Three pictures")
+    return export(small_run, tmp_path_factory.mktemp("made") / "set", options)
 
 
 def test_every_picture_of_every_chain_is_a_record_step_0_too(small_run: Path, made: Exported) -> None:
@@ -105,8 +106,8 @@ def test_a_record_tells_what_was_asked_of_whom_and_what_it_took(small_run: Path,
 def test_settings_that_were_sent_are_told_apart_from_those_that_were_not(small_run: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(small_run, tmp_path / "run")
     with sqlite3.connect(copy / "run.sqlite") as database:
-        told = json.dumps({"seed": 7, "temperature": 0.4, "resolution": "2K", "session": "single"})
-        database.execute("update steps set settings = ?", (told,))
+        settings = json.dumps({"seed": 7, "temperature": 0.4, "resolution": "2K", "session": "single"})
+        database.execute("update steps set settings = ?", (settings,))
     database.close()
     record = records(export(copy, tmp_path / "set", FOLDER).out)["sim-jpeg/free/replicate/0/1"]
     assert (record["temperature"], record["resolution_requested"], record["session"]) == (0.4, "2K", "single")
@@ -118,7 +119,7 @@ def test_measurements_are_those_of_the_run(small_run: Path, made: Exported) -> N
     assert values.height > 100
     for row in values.iter_rows(named=True):
         first = "_first" if row["role"] == "first" else ""
-        name = row["metric"].removesuffix("-first").replace("-", "_") + first
+        name = row["metric"].replace("-", "_") + first
         record = found[f"{row['editor']}/{row['case']}/{row['step']}"]
         if row["value"] == float("inf"):
             assert f"{name}: infinite" in record["without_value"]
@@ -127,16 +128,16 @@ def test_measurements_are_those_of_the_run(small_run: Path, made: Exported) -> N
             assert record["measurements"][name] == row["value"]
     with (made.out / "tables" / "measurements.csv").open(encoding="utf-8") as file:
         long = list(csv.DictReader(file))
-    assert len(long) == RunFrames(small_run).measurements("auto").height == made.tally.measurements
+    assert len(long) == RunFrames(small_run).measurements("auto").height == made.tally.rows["measurements"]
     assert "inf" in {row["value"] for row in long}
 
 
 def test_a_step_without_a_picture_is_told_beside_the_pictures(made: Exported) -> None:
     (line,) = (made.out / "tables" / "without_image.jsonl").read_text(encoding="utf-8").splitlines()
-    told = json.loads(line)
-    assert told["id"] == "reluctant/v1.5/shared/rotate/0/3"
-    assert (told["status"], told["detail"], told["sha256"]) == ("refused", "policy: no more of this", None)
-    assert told["id"] not in records(made.out)
+    record = json.loads(line)
+    assert record["id"] == "reluctant/v1.5/shared/rotate/0/3"
+    assert (record["status"], record["detail"], record["sha256"]) == ("refused", "policy: no more of this", None)
+    assert record["id"] not in records(made.out)
 
 
 def test_a_person_overrules_a_rule_and_a_failure_lasts_as_long_as_it_was_seen(made: Exported) -> None:
@@ -145,8 +146,9 @@ def test_a_person_overrules_a_rule_and_a_failure_lasts_as_long_as_it_was_seen(ma
     assert seen == [[], ["static"], ["static"], [], []]
     assert found["sim-jpeg/shared/replicate/0/1"]["failures"] is None, "nobody looked"
     with (made.out / "tables" / "labels.csv").open(encoding="utf-8") as file:
-        told = {(row["mode"], row["source"], row["present"]) for row in csv.DictReader(file)}
-    assert told == {("colour-cast", "rule", "true"), ("colour-cast", "person", "false"), ("static", "rule", "true")}
+        shown = {(row["mode"], row["source"], row["present"]) for row in csv.DictReader(file)}
+    seen_by = {("colour-cast", "rule", "true"), ("colour-cast", "person", "false"), ("static", "rule", "true")}
+    assert shown == {*seen_by, ("blur", "judge", "")}, "what could not be told is an empty cell"
 
 
 def test_no_key_is_in_any_file(made: Exported) -> None:
@@ -188,7 +190,7 @@ def test_each_record_has_a_licence_that_its_source_allows(made: Exported) -> Non
 
 
 def test_sources_that_forbid_it_are_left_out_with_a_word(small_run: Path, tmp_path: Path) -> None:
-    made = export(small_run, tmp_path / "set", Wishes("imagefolder"))
+    made = export(small_run, tmp_path / "set", ExportOptions("imagefolder"))
     assert {record["image_name"] for record in records(made.out).values()} == {"free", "shared"}
     left = 2 * 2 * (STEPS + 1)
     assert any(f"{left} pictures are left out" in notice and "CC-BY-NC-ND 4.0" in notice for notice in made.notices)
@@ -207,7 +209,7 @@ def relicensed(run: Path, copy: Path, licence: str) -> Path:
 def test_if_all_sources_forbid_it_nothing_is_written(small_run: Path, tmp_path: Path) -> None:
     run = relicensed(small_run, tmp_path / "run", "CC-BY-NC-4.0")
     with pytest.raises(StudyError, match=rf"all {PICTURES} pictures .*CC-BY-NC-4.0.*--include-restricted"):
-        export(run, tmp_path / "set", Wishes("parquet"))
+        export(run, tmp_path / "set", ExportOptions("parquet"))
     assert not (tmp_path / "set").exists()
 
 
@@ -225,7 +227,7 @@ def test_one_licence_for_all_is_the_card_s(
     small_run: Path, tmp_path: Path, source: str, given: str | None, card: str
 ) -> None:
     made = export(
-        relicensed(small_run, tmp_path / "run", source), tmp_path / "set", Wishes("imagefolder", licence=given)
+        relicensed(small_run, tmp_path / "run", source), tmp_path / "set", ExportOptions("imagefolder", licence=given)
     )
     assert f'\nlicense: "{card}"\n' in (made.out / "README.md").read_text(encoding="utf-8")
     assert any("no stated licence" in notice for notice in made.notices) is (card == "unknown")
@@ -273,7 +275,7 @@ def test_the_card_tells_what_it_is_and_what_it_is_not(made: Exported) -> None:
 def test_the_same_export_is_the_same_bytes(small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     sums = [
-        (export(small_run, tmp_path / form / name, Wishes(form)).out / "checksums.sha256").read_bytes()
+        (export(small_run, tmp_path / form / name, ExportOptions(form)).out / "checksums.sha256").read_bytes()
         for form in ("webdataset", "hf")
         for name in ("one", "two")
     ]
@@ -327,7 +329,7 @@ def test_no_text_of_a_sheet_is_worked_out_by_a_spreadsheet(small_run: Path, tmp_
 
 
 def test_two_exports_to_one_place_do_not_meet(small_run: Path, tmp_path: Path) -> None:
-    def again(done: Done) -> None:
+    def again(done: ExportProgress) -> None:
         if done.pictures == 5:
             export(small_run, tmp_path / "set", FOLDER)
 
@@ -339,7 +341,7 @@ def test_a_damaged_picture_is_not_handed_on(small_run: Path, tmp_path: Path) -> 
     copy = shutil.copytree(small_run, tmp_path / "run")
     victim = next((copy / "images").rglob("*.jpg"))
     victim.write_bytes(victim.read_bytes()[:-1])
-    with pytest.raises(StudyError, match="is not the image it was; see: cbench verify"):
+    with pytest.raises(StudyError, match="is not the image it was; restore this file"):
         export(copy, tmp_path / "set", FOLDER)
     assert not (tmp_path / "set").exists()
 
@@ -382,9 +384,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(
 
 def test_a_run_of_an_older_schema_is_exported_as_it_is(small_run: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(small_run, tmp_path / "run")
-    with sqlite3.connect(copy / "run.sqlite") as database:
-        database.executescript("drop table labels; drop table probes; alter table steps drop column used;")
-    database.close()
+    make_older(copy, 1)
     record = records(export(copy, tmp_path / "set", FOLDER).out)["reluctant/v1.5/free/rotate/0/2"]
     assert (record["used"], record["failures"]) == (None, None)
 
@@ -406,11 +406,11 @@ def test_a_day_that_cannot_be_told_is_told_first(
 
 
 @pytest.mark.parametrize("option", ["name", "licence", "creator", "url"])
-@pytest.mark.parametrize(("text", "said"), [("", "is empty"), (" ", "is empty"), ("\udcff", "not valid Unicode")])
+@pytest.mark.parametrize(("text", "fault"), [("", "is empty"), (" ", "is empty"), ("\udcff", "not valid Unicode")])
 def test_words_that_no_file_could_hold_are_told_before_anything_is_written(
-    small_run: Path, tmp_path: Path, option: str, text: str, said: str
+    small_run: Path, tmp_path: Path, option: str, text: str, fault: str
 ) -> None:
-    wishes = replace(FOLDER, **{option: text})  # type: ignore[arg-type]
-    with pytest.raises(StudyError, match=f"--{option} .*{said}"):
-        export(small_run, tmp_path / "set", wishes)
+    options = replace(FOLDER, **{option: text})  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match=f"--{option} .*{fault}"):
+        export(small_run, tmp_path / "set", options)
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from convergebench.datasets.export import Wishes, export
+from convergebench.datasets.export import ExportOptions, export
 from convergebench.datasets.formats import TABLE, format_class
 from convergebench.datasets.patches import PatchPlan
 from convergebench.datasets.splits import read_splits
@@ -32,7 +32,7 @@ def sets(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("sets")
     for form in TABLE:
         plan = PatchPlan(16, PER_PICTURE)
-        export(small_run, root / form, Wishes(form, include_restricted=True, patches=plan, shard_bytes=SHARD))
+        export(small_run, root / form, ExportOptions(form, include_restricted=True, patches=plan, shard_bytes=SHARD))
     return root
 
 
@@ -114,7 +114,7 @@ def test_a_repository_for_the_hub_has_its_other_tables_too(sets: Path, hugging: 
     values = hugging(str(sets / "hf"), "measurements", split="train")
     assert float("inf") in values["value"]
     labels = hugging(str(sets / "hf"), "labels", split="train")
-    assert set(labels["present"]) == {True, False}
+    assert set(labels["present"]) == {True, False, None}
     assert hugging(str(sets / "hf"), "without_image", split="train")["status"] == ["refused"]
     assert "*.parquet" in (sets / "hf" / ".gitattributes").read_text(encoding="utf-8")
 
@@ -124,7 +124,7 @@ def test_splits_load_back_although_a_column_is_empty_in_one_of_them(
     small_run: Path, tmp_path: Path, hugging: Any, form: str
 ) -> None:
     splits = read_splits("origin")
-    out = export(small_run, tmp_path / form, Wishes(form, include_restricted=True, splits=splits)).out
+    out = export(small_run, tmp_path / form, ExportOptions(form, include_restricted=True, splits=splits)).out
     loaded = hugging(str(out))
     assert {split: set(rows["image_name"]) for split, rows in loaded.items()} == {
         "drawn": {"free"},
@@ -247,9 +247,9 @@ def test_the_webdataset_library_reads_it(sets: Path, expected: dict[str, dict[st
     shards = [str(path) for path in sorted((sets / "webdataset" / "data" / "train").glob("*.tar"))]
     found = {}
     for picture, record in library.WebDataset(shards, shardshuffle=False).to_tuple("png;jpg", "json"):
-        told = json.loads(record)
-        assert Image.open(io.BytesIO(picture)).size == (told["width"], told["height"])
-        found[told["id"]] = told
+        kept = json.loads(record)
+        assert Image.open(io.BytesIO(picture)).size == (kept["width"], kept["height"])
+        found[kept["id"]] = kept
     assert found == expected
 
 

@@ -16,11 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convergebench.datasets.export import Done, Wishes, export
+from convergebench.datasets.export import ExportOptions, ExportProgress, export
 from convergebench.datasets.patches import PatchPlan
-from convergebench.datasets.source import Picture, RunSource
+from convergebench.datasets.source import RunSource
 from convergebench.datasets.splits import read_splits
 from convergebench.errors import StudyError
+from convergebench.store.tables import ImageRow
 from tests.datasets.small_run import PICTURES
 
 FORMS = ("banana100", "imagefolder", "parquet", "webdataset", "hf")
@@ -32,12 +33,12 @@ class Stop(BaseException):
     """As Ctrl-C is."""
 
 
-def until(number: int, error: type[BaseException] = Stop) -> Callable[[Done], None]:
-    def told(done: Done) -> None:
+def until(number: int, error: type[BaseException] = Stop) -> Callable[[ExportProgress], None]:
+    def observe(done: ExportProgress) -> None:
         if done.pictures == number:
             raise error
 
-    return told
+    return observe
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -50,7 +51,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     real = RunSource.read
 
-    def read(self: RunSource, picture: Picture) -> bytes:
+    def read(self: RunSource, picture: ImageRow) -> bytes:
         found.append(picture.file)
         return real(self, picture)
 
@@ -62,15 +63,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_same_command_finishes_it_and_reads_only_what_is_missing(
     small_run: Path, tmp_path: Path, form: str, reads: list[str]
 ) -> None:
-    wishes = Wishes(form, include_restricted=True, shard_bytes=SMALL)
-    export(small_run, tmp_path / "set", wishes)
+    options = ExportOptions(form, include_restricted=True, shard_bytes=SMALL)
+    export(small_run, tmp_path / "set", options)
     whole = content(tmp_path / "set")
     shutil.rmtree(tmp_path / "set")
     with pytest.raises(Stop):
-        export(small_run, tmp_path / "set", wishes, until(PICTURES - 6))
+        export(small_run, tmp_path / "set", options, until(PICTURES - 6))
     assert not (tmp_path / "set").exists()
     reads.clear()
-    export(small_run, tmp_path / "set", wishes)
+    export(small_run, tmp_path / "set", options)
     assert content(tmp_path / "set") == whole
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
     assert 6 <= len(reads) <= 20, f"of {PICTURES} pictures, those of the last shard and those that never came"
@@ -87,25 +88,26 @@ def test_however_often_it_is_interrupted_the_bytes_are_the_same(
     small_run: Path, tmp_path_factory: pytest.TempPathFactory, form: str, stops: list[int], shard: int, extra: bool
 ) -> None:
     root = tmp_path_factory.mktemp("often")
-    wishes = Wishes(form, include_restricted=True, shard_bytes=shard)
+    options = ExportOptions(form, include_restricted=True, shard_bytes=shard)
     if extra and form != "banana100":
-        wishes = replace(wishes, splits=read_splits("0.4,0.3,0.3"), patches=PatchPlan(16, 2, 0))
+        options = replace(options, splits=read_splits("0.4,0.3,0.3"), patches=PatchPlan(16, 2, 0))
     for stop in stops:
         with pytest.raises(Stop):
-            export(small_run, root / "set", wishes, until(stop))
-    export(small_run, root / "set", wishes)
-    export(small_run, root / "plain", wishes)
+            export(small_run, root / "set", options, until(stop))
+    export(small_run, root / "set", options)
+    export(small_run, root / "plain", options)
     assert content(root / "set") == content(root / "plain")
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from convergebench.datasets.export import Wishes, export
+from convergebench.datasets.export import ExportOptions, export
 def told(done):
     if done.pictures == 20:
         os.kill(os.getpid(), signal.SIGKILL)
-export(Path(sys.argv[1]), Path(sys.argv[2]), Wishes(sys.argv[3], include_restricted=True, shard_bytes=12_000), told)
+options = ExportOptions(sys.argv[3], include_restricted=True, shard_bytes=12_000)
+export(Path(sys.argv[1]), Path(sys.argv[2]), options, told)
 """
 
 
@@ -116,43 +118,43 @@ def test_a_killed_export_goes_on_too(small_run: Path, tmp_path: Path, form: str,
     killed = subprocess.run(command, env=os.environ, timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert [path.name.startswith(".set.part-") for path in tmp_path.iterdir()] == [True]
-    wishes = Wishes(form, include_restricted=True, shard_bytes=SMALL)
-    export(small_run, out, wishes)
+    options = ExportOptions(form, include_restricted=True, shard_bytes=SMALL)
+    export(small_run, out, options)
     assert list(tmp_path.iterdir()) == [out]
     assert len(reads) < PICTURES
-    export(small_run, tmp_path / "plain", wishes)
+    export(small_run, tmp_path / "plain", options)
     assert content(out) == content(tmp_path / "plain")
 
 
 @pytest.mark.parametrize("form", ["imagefolder", "webdataset"])
 def test_what_was_damaged_since_is_made_again(small_run: Path, tmp_path: Path, form: str) -> None:
-    wishes = Wishes(form, include_restricted=True, shard_bytes=SMALL)
+    options = ExportOptions(form, include_restricted=True, shard_bytes=SMALL)
     with pytest.raises(Stop):
-        export(small_run, tmp_path / "set", wishes, until(30))
+        export(small_run, tmp_path / "set", options, until(30))
     (left,) = tmp_path.iterdir()
     for path in left.rglob("*.png" if form == "imagefolder" else "*.tar"):
         path.write_bytes(b"\0" * path.stat().st_size)
     for path in left.glob("finished"):
         path.write_bytes(path.read_bytes() + b"half a line")
-    export(small_run, tmp_path / "set", wishes)
-    export(small_run, tmp_path / "plain", wishes)
+    export(small_run, tmp_path / "set", options)
+    export(small_run, tmp_path / "plain", options)
     assert content(tmp_path / "set") == content(tmp_path / "plain")
 
 
 def test_another_plan_or_another_run_starts_anew(small_run: Path, tmp_path: Path, reads: list[str]) -> None:
     run = shutil.copytree(small_run, tmp_path / "run")
-    wishes = Wishes("webdataset", include_restricted=True, shard_bytes=SMALL)
+    options = ExportOptions("webdataset", include_restricted=True, shard_bytes=SMALL)
     with pytest.raises(Stop):
-        export(run, tmp_path / "set", wishes, until(40))
+        export(run, tmp_path / "set", options, until(40))
     reads.clear()
     with pytest.raises(Stop):
-        export(run, tmp_path / "set", replace(wishes, shard_bytes=SMALL + 1), until(40))
+        export(run, tmp_path / "set", replace(options, shard_bytes=SMALL + 1), until(40))
     assert len(reads) >= 40, "other shards"
     with sqlite3.connect(run / "run.sqlite") as database:
         database.execute("update measurements set value = 0.25 where status = 'ok'")
     database.close()
     reads.clear()
-    export(run, tmp_path / "set", replace(wishes, shard_bytes=SMALL + 1))
+    export(run, tmp_path / "set", replace(options, shard_bytes=SMALL + 1))
     assert len(reads) == PICTURES, "other measurements"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "set"]
 
@@ -161,16 +163,16 @@ def test_a_key_that_was_not_known_before_starts_anew(
     small_run: Path, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Shards that are there were not searched for it."""
-    wishes = Wishes("webdataset", include_restricted=True, shard_bytes=SMALL)
+    options = ExportOptions("webdataset", include_restricted=True, shard_bytes=SMALL)
     with pytest.raises(Stop):
-        export(small_run, tmp_path / "set", wishes, until(40))
+        export(small_run, tmp_path / "set", options, until(40))
     monkeypatch.setenv("SOME_API_KEY", "a-key-that-nobody-knew-0123456789")
     reads.clear()
-    export(small_run, tmp_path / "set", wishes)
+    export(small_run, tmp_path / "set", options)
     assert len(reads) == PICTURES
 
 
 def test_a_mistake_leaves_nothing_behind(small_run: Path, tmp_path: Path) -> None:
     with pytest.raises(StudyError):
-        export(small_run, tmp_path / "set", Wishes("imagefolder"), until(20, StudyError))
+        export(small_run, tmp_path / "set", ExportOptions("imagefolder"), until(20, StudyError))
     assert list(tmp_path.iterdir()) == []

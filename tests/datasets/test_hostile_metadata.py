@@ -13,15 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convergebench.cli.interrupt import run_engine
-from convergebench.cli.plain import one_line
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
 from convergebench.datasets.layouts import read_chains
-from convergebench.engine.progress import Progress
-from convergebench.engine.recordings import prepare_recordings
-from convergebench.engine.session import begin
+from convergebench.datasets.recordings import prepare_recordings
 from convergebench.errors import StudyError
 from convergebench.images.suite import load_suite
 from convergebench.store.run import Run
+from convergebench.texts import one_line
 from tests.datasets import sets
 
 VALUES: tuple[Any, ...] = (
@@ -45,18 +44,18 @@ def outcome(place: Path, run: Path) -> str:
         _, _, found = read_chains(place)
         prepared = prepare_recordings(found.chains, faults=found.faults)
     except StudyError as error:
-        told = [str(error)]
+        lines = [str(error)]
     else:
-        told = list(prepared.left_out)
+        lines = list(prepared.left_out)
         with Run.create(run) as opened:
             begin(opened, prepared)
-            assert run_engine(opened, prepared, Progress(), max_cost=None, reuse=[]).stopped is None
-            assert not list(opened.journal.rows("select detail from chains where status = 'failed'"))
-    for line in told:
+            assert run_chains(opened, prepared.editors, prepared.chains).stopped is None
+            assert not list(opened.journal.query("select detail from chains where status = 'failed'"))
+    for line in lines:
         assert "\n" not in one_line(line)
         assert one_line(line).encode("utf-8")
         assert len(line) < 12_000
-    return "; ".join(told)
+    return "; ".join(lines)
 
 
 def write_lines(folder: Path, rows: list[dict[str, Any]]) -> Path:
@@ -96,7 +95,7 @@ def test_any_value_in_any_column_is_imported_or_told(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "fault"),
     [
         ({"run_index": 2**63}, "run is out of range"),
         ({"run_index": 10**400}, "run is no number"),
@@ -118,15 +117,15 @@ def test_any_value_in_any_column_is_imported_or_told(
     ],
 )
 def test_what_a_journal_cannot_hold_is_told_and_what_it_can_is_kept(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], fault: str
 ) -> None:
-    told = outcome(write_lines(tmp_path / "set", [{**row, **change} for row in ROWS]), tmp_path / "run")
-    assert said in told
-    assert bool(told) == bool(said)
+    lines = outcome(write_lines(tmp_path / "set", [{**row, **change} for row in ROWS]), tmp_path / "run")
+    assert fault in lines
+    assert bool(lines) == bool(fault)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "fault"),
     [
         ('{"chain_id": "a", "chain_id": "b", "variant": "x", "step_index": 0}', "stands there twice"),
         ("[" * 100_000, "not valid JSON"),
@@ -134,11 +133,11 @@ def test_what_a_journal_cannot_hold_is_told_and_what_it_can_is_kept(
         ("9" * 5000, "not valid JSON"),
     ],
 )
-def test_a_line_that_cannot_be_meant_is_told(tmp_path: Path, text: str, said: str) -> None:
+def test_a_line_that_cannot_be_meant_is_told(tmp_path: Path, text: str, fault: str) -> None:
     write_lines(tmp_path / "set", ROWS)
     with (tmp_path / "set" / "metadata.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n" + text)
-    assert said in outcome(tmp_path / "set", tmp_path / "run")
+    assert fault in outcome(tmp_path / "set", tmp_path / "run")
 
 
 def test_two_columns_of_one_name_are_told(tmp_path: Path) -> None:
@@ -224,8 +223,8 @@ def test_a_file_name_that_is_not_utf_8_is_told(tmp_path: Path, layout: str) -> N
     else:
         folder = round_trip(tmp_path / "set")
     folder.rename(folder.with_name("scene_02_\udcff"))
-    told = outcome(tmp_path / "set", tmp_path / "run")
-    assert "not valid Unicode" in told or "half a character" in told
+    lines = outcome(tmp_path / "set", tmp_path / "run")
+    assert "not valid Unicode" in lines or "half a character" in lines
 
 
 def test_a_suite_with_a_file_name_that_is_not_utf_8_is_told(tmp_path: Path) -> None:

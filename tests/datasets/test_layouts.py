@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from convergebench.datasets import pictures
-from convergebench.datasets.layouts import LAYOUTS, Place, load_layout, read_chains
+from convergebench.datasets.layouts import LAYOUTS, SetLocation, load_layout, read_chains
 from convergebench.datasets.pictures import in_file, in_folder, in_part, in_zip
-from convergebench.datasets.rows import literal, read_rows
+from convergebench.datasets.rows import read_rows, text_list
 from convergebench.errors import StudyError
 from tests.datasets import sets
 
@@ -66,7 +66,7 @@ def test_unknown_layout_and_absent_place_are_one_line_each(tmp_path: Path) -> No
 
 def test_hidden_files_are_not_looked_at(tmp_path: Path) -> None:
     sets.magicbrush(tmp_path / "set" / ".cache")
-    assert Place(tmp_path / "set").files == []
+    assert SetLocation(tmp_path / "set").files == []
 
 
 def test_a_set_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_the_cache_of_the_hub_links_to_belongs_to_the_set(tmp_path: Path) -
     folder = tmp_path / "datasets--x" / "snapshots" / "c0ffee"
     folder.mkdir(parents=True)
     (folder / "a.png").symlink_to(Path("..") / ".." / "blobs" / "0a1b")
-    assert Place(folder).files == [folder / "a.png"]
+    assert SetLocation(folder).files == [folder / "a.png"]
     picture = in_folder(folder, "a.png")
     assert picture is not None
     assert picture.read() == blob.read_bytes()
@@ -102,7 +102,7 @@ def test_what_is_larger_than_any_picture_is_refused_before_it_is_unpacked(
     unusual = archive_of(tmp_path / "b.zip", zeros, zipfile.ZIP_LZMA)
     loose = sets.save(tmp_path / "a.png", zeros)
     assert in_zip(packed, "a.png").read() == zeros
-    with pytest.raises(StudyError, match="packed in an unusual way"):
+    with pytest.raises(StudyError, match="unsupported compression method"):
         in_zip(unusual, "a.png").read()
     monkeypatch.setattr(pictures, "LARGEST", 2 << 20)
     for picture in (in_zip(packed, "a.png"), in_file(loose), in_part(loose, "a", 0, len(zeros))):
@@ -112,8 +112,8 @@ def test_what_is_larger_than_any_picture_is_refused_before_it_is_unpacked(
 
 def test_archive_that_says_less_than_it_holds_is_not_unpacked_further(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "a.zip", bytes(1 << 20))
-    true, told = (size.to_bytes(4, "little") for size in (1 << 20, 64))
-    path.write_bytes(path.read_bytes().replace(true, told))
+    true, stated = (size.to_bytes(4, "little") for size in (1 << 20, 64))
+    path.write_bytes(path.read_bytes().replace(true, stated))
     with pytest.raises(StudyError, match=r"cannot read a\.png out of"):
         in_zip(path, "a.png").read()
 
@@ -156,8 +156,8 @@ def test_line_breaks_inside_texts_do_not_end_a_row(tmp_path: Path) -> None:
 
 
 def test_lists_are_read_in_both_forms_and_nothing_else_is_run() -> None:
-    assert literal("['a', \"b's\"]", what="x") == ["a", "b's"]
-    assert literal(["a  b"], what="x") == ["a b"]
+    assert text_list("['a', \"b's\"]", what="x") == ["a", "b's"]
+    assert text_list(["a  b"], what="x") == ["a b"]
     for text in ("__import__('os').getcwd()", "['a', 1]", "a, b"):
         with pytest.raises(StudyError, match="not a list"):
-            literal(text, what="instructions")
+            text_list(text, what="instructions")

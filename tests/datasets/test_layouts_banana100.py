@@ -14,7 +14,7 @@ import pytest
 
 from convergebench.datasets.layouts import read_chains
 from convergebench.datasets.layouts.banana100 import card_licence
-from convergebench.engine.recordings import Told, prepare_recordings
+from convergebench.datasets.recordings import ImportChoices, prepare_recordings
 from convergebench.errors import StudyError
 from convergebench.store.manifest import read_manifest
 from tests.datasets import sets
@@ -36,9 +36,9 @@ def test_folders_tell_image_variant_and_run_and_copies_are_compared_whole(tmp_pa
     source = sets.scene(0)
     for step in (1, 2, 3):
         rows = values.filter(pl.col("case") == "rice/replicate/1", pl.col("step") == step)
-        told = dict(rows.filter(pl.col("role") == "return").select("metric", "value").rows())
-        assert told["rmse"] == pytest.approx(rmse(sets.worn(source, step + 1), source), abs=1e-6)
-        assert told["psnr"] == pytest.approx(-20 * np.log10(told["rmse"]), abs=1e-4)
+        facts = dict(rows.filter(pl.col("role") == "return").select("metric", "value").rows())
+        assert facts["rmse"] == pytest.approx(rmse(sets.worn(source, step + 1), source), abs=1e-6)
+        assert facts["psnr"] == pytest.approx(-20 * np.log10(facts["rmse"]), abs=1e-4)
     third = values.filter(pl.col("case") == "rice/replicate/1", pl.col("step") == 3)
     lagged = dict(third.filter(pl.col("role") == "lag").select("metric", "value").rows())
     assert lagged["rmse-lag2"] == pytest.approx(rmse(sets.worn(source, 4), sets.worn(source, 2)), abs=1e-6)
@@ -49,8 +49,8 @@ def test_summaries_beside_the_pictures_are_kept(tmp_path: Path) -> None:
     folder = sets.copies(tmp_path / "set")
     home = folder / "rice" / "replicate" / "run-0"
     sets.save(home / "step-001.txt", b"**Copying**\nI copy every grain.")
-    told = {"prompt": sets.COPY, "reasoning_summary": "Looks noisy.", "seed": 7, "cost": 0.134, "model": "nb-pro"}
-    sets.save(home / "step-002.json", json.dumps(told).encode())
+    facts = {"prompt": sets.COPY, "reasoning_summary": "Looks noisy.", "seed": 7, "cost": 0.134, "model": "nb-pro"}
+    sets.save(home / "step-002.json", json.dumps(facts).encode())
     for step in (1, 3):
         sets.save(home / f"step-00{step}.json", json.dumps({"prompt": sets.COPY}).encode())
     (home / "step-001.json").write_text(json.dumps({"prompt": sets.COPY, "reasoning": "I copy every grain."}))
@@ -83,7 +83,7 @@ def test_more_models_are_editors_and_one_chat_is_a_variant_of_its_own(tmp_path: 
     assert {chain.steps[0].used["session"] for chain in found.chains} == {"single", "fresh"}
     with pytest.raises(StudyError, match=r"does not say what was asked; .*--variant"):
         prepare_recordings(found.chains)
-    prepared = prepare_recordings(found.chains, Told(variant="add-apples"))
+    prepared = prepare_recordings(found.chains, ImportChoices(variant="add-apples"))
     assert {chain.case.category for chain in prepared.chains} == {"addition"}
 
 
@@ -163,8 +163,8 @@ def listed(
     for step in range(steps):
         name = f"{image}/{step:03}.png"
         sets.save(folder / name, sets.png(sets.worn(sets.scene(), step)))
-        told = {"file_name": name, "step": step, "image": image, "variant": "copy", "run": 0, "model": "m"}
-        rows.append({**told, "prompt": sets.COPY, **(change or {}).get(step, {})})
+        facts = {"file_name": name, "step": step, "image": image, "variant": "copy", "run": 0, "model": "m"}
+        rows.append({**facts, "prompt": sets.COPY, **(change or {}).get(step, {})})
     with (folder / "metadata.jsonl").open("a") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in rows)
 

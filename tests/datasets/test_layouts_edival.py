@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from convergebench.datasets.chains import Beside
 from convergebench.datasets.layouts import read_chains
 from convergebench.errors import StudyError
 from tests.datasets import sets
@@ -46,7 +45,7 @@ def test_photographs_may_lie_elsewhere_and_a_models_copy_is_the_last_resort(tmp_
     (folder / "input_images_resize_512.zip").rename(tmp_path / "input_images_resize_512.zip")
     _, _, found = read_chains(folder)
     assert found.chains[0].source.picture.where.endswith("multipass/0_input_raw.png")
-    _, _, found = read_chains(folder, beside=Beside(tmp_path))
+    _, _, found = read_chains(folder, images=tmp_path)
     assert found.chains[0].source.picture.read() == sets.jpeg(sets.scene(0), 95)
     (folder / PASSES / "0_input_raw.png").unlink()
     _, _, found = read_chains(folder)
@@ -59,7 +58,7 @@ def test_missing_turns_are_told(tmp_path: Path) -> None:
     (folder / PASSES / "1_input_raw_turn_1.png").unlink()
     _, _, found = read_chains(folder)
     assert found.faults == ("EdiVal 0, flux: turns 1, 3 are there; a chain needs 1, 2, 3 without a gap",)
-    assert found.notes == ("flux made nothing of 1 of the 2 photographs with wishes",)
+    assert found.notes == ("flux made nothing of 1 of the 2 photographs with instructions",)
     (folder / PASSES / "0_input_raw_turn_3.png").unlink()
     _, _, found = read_chains(folder)
     assert found.chains[0].unanswered == ("Change the count of bench to 4", "Remove the text 'LAMB'")

@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from convergebench.cli.interrupt import run_engine
-from convergebench.datasets.export import Wishes, export
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
+from convergebench.datasets.export import ExportOptions, export
 from convergebench.datasets.layouts import read_chains
-from convergebench.engine.progress import Progress
-from convergebench.engine.session import begin, prepare
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import read_manifest
 from convergebench.store.run import Run
@@ -36,7 +36,7 @@ def run_study(root: Path, study: dict[str, Any]) -> RunFrames:
     prepared = prepare(parse_spec(spec))
     with Run.create(root / "run") as opened:
         begin(opened, prepared)
-        assert run_engine(opened, prepared, Progress(), max_cost=None, reuse=[]).stopped is None
+        assert run_chains(opened, prepared.editors, prepared.chains).stopped is None
     return RunFrames(root / "run")
 
 
@@ -73,7 +73,7 @@ def test_every_value_of_an_exported_run_comes_back(
     if form in ("parquet", "hf"):
         pytest.importorskip("pyarrow")
     frames, values = ours
-    export(frames.root, tmp_path / "set", Wishes(form))
+    export(frames.root, tmp_path / "set", ExportOptions(form))
     theirs = import_set(tmp_path / "set", tmp_path / "run")
     assert measured(theirs, *METRICS).select(COLUMNS).sort(COLUMNS).equals(values)
     same = ["editor", "case", "index", "instruction", "image", "width", "status", "model", "reasoning", "leg", "round"]
@@ -88,7 +88,7 @@ def test_every_value_of_an_exported_run_comes_back(
 def test_exported_round_trips_come_back_as_round_trips(tmp_path: Path) -> None:
     frames = run_study(tmp_path, ROUND_TRIPS)
     values = measured(frames, *METRICS, "undone").select(COLUMNS).sort(COLUMNS)
-    export(tmp_path / "run", tmp_path / "set", Wishes("imagefolder"))
+    export(tmp_path / "run", tmp_path / "set", ExportOptions("imagefolder"))
     theirs = import_set(tmp_path / "set", tmp_path / "again")
     assert read_manifest(theirs.root / "manifest.json").study == "roundtrip"
     assert measured(theirs, *METRICS, "undone").select(COLUMNS).sort(COLUMNS).equals(values)
@@ -97,9 +97,9 @@ def test_exported_round_trips_come_back_as_round_trips(tmp_path: Path) -> None:
 def test_what_a_picture_was_made_from_is_known_after_import_too(
     ours: tuple[RunFrames, pl.DataFrame], tmp_path: Path
 ) -> None:
-    export(ours[0].root, tmp_path / "set", Wishes("imagefolder"))
+    export(ours[0].root, tmp_path / "set", ExportOptions("imagefolder"))
     import_set(tmp_path / "set", tmp_path / "run")
-    export(tmp_path / "run", tmp_path / "again", Wishes("imagefolder"))
+    export(tmp_path / "run", tmp_path / "again", ExportOptions("imagefolder"))
     first, again = (
         {
             row["id"]: row["parent_step"]
@@ -115,7 +115,7 @@ def test_what_a_picture_was_made_from_is_known_after_import_too(
 def test_a_picture_that_is_gone_is_named_and_breaks_only_its_chain(
     ours: tuple[RunFrames, pl.DataFrame], tmp_path: Path
 ) -> None:
-    export(ours[0].root, tmp_path / "set", Wishes("imagefolder"))
+    export(ours[0].root, tmp_path / "set", ExportOptions("imagefolder"))
     gone = next((tmp_path / "set").rglob("sim-tint--bowl--rotate--0/002.png"))
     gone.unlink()
     _, _, found = read_chains(tmp_path / "set")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from convergebench.datasets.layouts import read_chains
-from convergebench.engine.recordings import prepare_recordings
+from convergebench.datasets.recordings import prepare_recordings
 from convergebench.errors import StudyError
 from tests.datasets import sets
 from tests.datasets.imported import import_set, measured

@@ -7,7 +7,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from convergebench.datasets.chains import Beside
 from convergebench.datasets.layouts import read_chains
 from convergebench.errors import StudyError
 from tests.datasets import sets
@@ -56,7 +55,7 @@ def test_results_and_benchmark_must_both_be_there_and_fit(tmp_path: Path) -> Non
         read_chains(folder / "MSE-Bench-results")
     with pytest.raises(StudyError, match="no pictures made from them"):
         read_chains(folder / "MSE-Bench")
-    _, _, found = read_chains(folder / "MSE-Bench-results", "mse-bench", Beside(folder / "MSE-Bench"))
+    _, _, found = read_chains(folder / "MSE-Bench-results", "mse-bench", folder / "MSE-Bench")
     assert len(found.chains) == 4
     path = folder / RESULTS / "model_b-00000-of-00001.parquet"
     pl.read_parquet(path).head(1).write_parquet(path)

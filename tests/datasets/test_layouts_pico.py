@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from convergebench.datasets.chains import Beside
 from convergebench.datasets.layouts import read_chains
 from convergebench.store.manifest import read_manifest
 from tests.datasets import sets
@@ -45,7 +44,7 @@ def test_editor_licence_and_address_stand_in_the_manifest(tmp_path: Path) -> Non
 def test_table_alone_finds_its_images_below_another_folder(tmp_path: Path) -> None:
     folder = sets.pico(tmp_path / "set")
     table = (folder / LIST).rename(tmp_path / "multi-turn.jsonl")
-    _, _, found = read_chains(table, beside=Beside(folder))
+    _, _, found = read_chains(table, images=folder)
     assert len(found.chains) == 2
     assert not found.faults
 
@@ -66,11 +65,11 @@ def test_photograph_that_a_mapping_tool_named_is_taken(tmp_path: Path) -> None:
     (tmp_path / "downloaded").mkdir()
     photograph = (folder / "photographs" / "1_a_o.jpg").rename(tmp_path / "downloaded" / "0001eeaf4aed83f9.jpg")
     rewritten(folder, {**sets.pico_row("1_a", 2), "local_input_image": str(photograph)})
-    _, _, found = read_chains(folder, beside=Beside(photograph.parent))
+    _, _, found = read_chains(folder, images=photograph.parent)
     assert found.chains[0].source.picture.read() == photograph.read_bytes()
     _, _, found = read_chains(folder)
     assert not found.chains, "a set may not take just any file of this disk"
-    assert "lies outside of the set; name its folder with --images" in found.faults[0]
+    assert "is outside the set; name its folder with --images" in found.faults[0]
 
 
 def test_a_link_that_leads_out_is_not_found_by_its_name(tmp_path: Path) -> None:

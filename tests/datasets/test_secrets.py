@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from convergebench.datasets.export import Wishes, export
-from convergebench.datasets.secrets import Blotter, told_as_json
+from convergebench.datasets.export import ExportOptions, export
+from convergebench.datasets.secrets import Redactor, redacted_json
 
 KEY = "sk-hidden-9876543210"
 
@@ -28,8 +28,8 @@ def leaking(small_run: Path, tmp_path: Path) -> Path:
         database.execute(f"update attempts set model = 'model-{KEY}'")
         database.execute(f"update labels set detail = '{KEY}'")
     database.close()
-    told = (copy / "manifest.json").read_text(encoding="utf-8").replace("sim-jpeg", f"jpeg-{KEY}")
-    manifest = json.loads(told)
+    document = (copy / "manifest.json").read_text(encoding="utf-8").replace("sim-jpeg", f"jpeg-{KEY}")
+    manifest = json.loads(document)
     for pair in manifest["pairs"].values():
         pair["instructions"] = [f"{words} {KEY}" for words in pair["instructions"]]
     (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
@@ -41,7 +41,7 @@ def test_a_key_of_the_environment_is_in_no_file_and_no_file_s_name(
     leaking: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", KEY)
-    made = export(leaking, tmp_path / "set", Wishes(form))
+    made = export(leaking, tmp_path / "set", ExportOptions(form))
     files = [path for path in made.out.rglob("*") if path.is_file()]
     assert len(files) > 5
     assert [str(path) for path in files if KEY in str(path) or KEY.encode() in path.read_bytes()] == []
@@ -54,7 +54,7 @@ def test_chains_that_lost_a_key_stay_apart(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OTHER_KEY", "other-key-12345")
     records = [{"chain_id": f"{key}/a/b/0", "id": f"{key}/a/b/0/3", "sha256": key} for key in ("one-key-12345", "x")]
     records.append({**records[0], "chain_id": "other-key-12345/a/b/0", "id": "other-key-12345/a/b/0/3"})
-    one, free, other = map(Blotter().record, records)
+    one, free, other = map(Redactor().record, records)
     assert free == records[1]
     assert one["chain_id"].startswith("…/a/b/0~")
     assert one["chain_id"] != other["chain_id"]
@@ -74,4 +74,4 @@ def test_chains_that_lost_a_key_stay_apart(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )  # fmt: skip
 def test_whatever_stands_under_the_name_of_a_key_is_blotted_out(given: Any, written: Any) -> None:
-    assert json.loads(told_as_json(given)) == written
+    assert json.loads(redacted_json(given)) == written

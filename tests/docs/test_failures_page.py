@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convergebench.store.people import COLUMNS
+from convergebench.failures.label_sheet import COLUMNS
 from tests.docs.blocks import ROOT, blocks
 from tests.docs.shell import Reader
 

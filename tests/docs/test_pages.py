@@ -6,14 +6,12 @@ import pytest
 
 from tests.docs.blocks import ROOT, agrees, blocks, typed
 from tests.docs.shell import Reader, picture
-from tests.editors.providers.loopback import Told, serving
+from tests.editors.providers.loopback import Answer, serving
 
 
-@pytest.mark.parametrize(
-    ("page", "commands"), [("tutorial", 19), ("add-an-editor", 11), ("add-a-metric", 3), ("add-a-study", 4)]
-)
+@pytest.mark.parametrize(("page", "commands"), [("tutorial", 19), ("add-an-editor", 11), ("add-a-metric", 3)])
 def test_what_a_page_tells_to_type_works(page: str, commands: int, reader: Reader) -> None:
-    with serving(lambda asked, server: Told(body=picture(1))) as lab:
+    with serving(lambda asked, server: Answer(body=picture(1))) as lab:
         reader.instead["http://127.0.0.1:8099"] = lab.address
         assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) >= commands
 

@@ -9,19 +9,19 @@ import pytest
 
 from convergebench.editors.providers.compatible import SERVERS
 from convergebench.editors.providers.remote import CIRCUMSTANCES
-from convergebench.editors.providers.table import PROVIDERS, speaker
+from convergebench.editors.providers.table import PROVIDERS, provider_class
 from tests.docs.blocks import ROOT, blocks
 from tests.docs.shell import Reader, picture
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
-from tests.editors.providers.speakers.automatic1111 import Automatic1111
-from tests.editors.providers.speakers.comfyui import ComfyUI
-from tests.editors.providers.speakers.compatible import Compatible
+from tests.editors.providers.fakes.automatic1111 import Automatic1111
+from tests.editors.providers.fakes.comfyui import ComfyUI
+from tests.editors.providers.fakes.compatible import Compatible
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 
 PAGE = ROOT / "docs" / "providers.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 
 
-def everybody(asked: Asked, server: Loopback) -> Told:
+def everybody(asked: Request, server: Loopback) -> Answer:
     """Three servers in one."""
     if asked.route.startswith("/v1/"):
         return Compatible().success(asked, server, picture(1))
@@ -32,7 +32,7 @@ def everybody(asked: Asked, server: Loopback) -> Told:
 
 def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     for provider in PROVIDERS:
-        for variable in speaker(provider).keys:
+        for variable in provider_class(provider).keys:
             monkeypatch.delenv(variable, raising=False)
     with serving(everybody) as server:
         reader.instead = {f"http://127.0.0.1:{port}": server.address for port in (8091, 8188, 7860)}
@@ -46,7 +46,7 @@ def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.M
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_every_provider_stands_in_the_table_with_its_key_and_its_package(provider: str) -> None:
     (row,) = [line for line in TEXT.splitlines() if f"| `{provider}` |" in line]
-    kind = speaker(provider)
+    kind = provider_class(provider)
     assert set(re.findall(r"`([A-Z_]+)`", row)) == set(kind.keys)
     assert re.findall(r"convergebench\[(\w+)\]", row) == list(kind.needs.values())
 
@@ -57,7 +57,7 @@ def test_every_common_option_is_explained() -> None:
 
 @pytest.mark.parametrize("provider", ["compatible", "comfyui", "automatic1111"])
 def test_every_option_of_one_s_own_servers_is_named(provider: str) -> None:
-    options: Any = set(speaker(provider).Options.model_fields) - CIRCUMSTANCES
+    options: Any = set(provider_class(provider).Options.model_fields) - CIRCUMSTANCES
     assert [option for option in options if f"`{option}" not in TEXT] == []
 
 

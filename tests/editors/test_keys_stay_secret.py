@@ -23,7 +23,7 @@ import pytest
 from PIL import Image
 
 from convergebench.images.encode import encode_png
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 
 KEYS = {"BFL_API_KEY": "bfl/0123456789+abcdef==tail", "MY_SERVER_KEY": "sk-live-9876543210/zyx+wvu"}
 
@@ -96,17 +96,17 @@ class Parrot:
         self.calls: dict[str, int] = {}
         self.counting = Lock()  # requests come at the same time
 
-    def __call__(self, asked: Asked, server: Loopback) -> Told:
+    def __call__(self, asked: Request, server: Loopback) -> Answer:
         echo = self.echo(asked)
         told = self.flux(asked, server, echo) if "v1/images" not in asked.route else self.mine(asked, echo)
         heard = quote(" ".join(self.heard(asked)), safe="")
-        return Told(told.status, told.body, {**told.headers, "X-Echo": heard, "Set-Cookie": f"k={heard}"})
+        return Answer(told.status, told.body, {**told.headers, "X-Echo": heard, "Set-Cookie": f"k={heard}"})
 
-    def heard(self, asked: Asked) -> list[str]:
+    def heard(self, asked: Request) -> list[str]:
         values = (asked.headers.get("x-key"), asked.headers.get("authorization", "").removeprefix("Bearer "))
         return [value for value in values if value]
 
-    def echo(self, asked: Asked) -> str:
+    def echo(self, asked: Request) -> str:
         told = []
         for key in self.heard(asked):
             told += [form.decode() for form in writings(key).values()]
@@ -118,35 +118,35 @@ class Parrot:
             self.calls[name] = self.calls.get(name, 0) + 1
             return self.calls[name]
 
-    def flux(self, asked: Asked, server: Loopback, echo: str) -> Told:
+    def flux(self, asked: Request, server: Loopback, echo: str) -> Answer:
         if asked.route.startswith("/signed"):
-            return Told(body=self.picture())
+            return Answer(body=self.picture())
         if asked.method == "POST":
             number = self.count("flux")
             if number == 1:
-                return Told(429, {"detail": f"slow down, {echo}"}, {"Retry-After": "0"})
+                return Answer(429, {"detail": f"slow down, {echo}"}, {"Retry-After": "0"})
             polling = f"{server.address}/v1/get_result?id={number}&key={self.heard(asked)[0]}"
-            return Told(body={"id": f"t {echo}", "polling_url": polling, "cost": 4.0, "you": echo})
+            return Answer(body={"id": f"t {echo}", "polling_url": polling, "cost": 4.0, "you": echo})
         if asked.query["id"] == "3":
             details = {"Moderation Reasons": [f"not allowed for {echo}"]}
-            return Told(body={"id": "t", "status": "Content Moderated", "result": None, "details": details})
+            return Answer(body={"id": "t", "status": "Content Moderated", "result": None, "details": details})
         sample = f"{server.address}/signed.png?key={quote(self.heard(asked)[0])}"
-        return Told(body={"id": echo, "status": "Ready", "result": {"sample": sample, "prompt": echo}, echo: echo})
+        return Answer(body={"id": echo, "status": "Ready", "result": {"sample": sample, "prompt": echo}, echo: echo})
 
-    def mine(self, asked: Asked, echo: str) -> Told:
+    def mine(self, asked: Request, echo: str) -> Answer:
         if asked.form["model"][1] == b"locked":
-            return Told(403, {"error": {"message": f"Incorrect API key provided: {echo}", "code": echo}})
+            return Answer(403, {"error": {"message": f"Incorrect API key provided: {echo}", "code": echo}})
         number = self.count("mine")
         if number == 1:
-            return Told(500, f"<html>{echo}</html>".encode())
+            return Answer(500, f"<html>{echo}</html>".encode())
         if number == 2:
-            return Told(body={"data": [], "why": echo})
+            return Answer(body={"data": [], "why": echo})
         if number == 5:
-            return Told(400, {"error": {"message": echo, "code": echo, "type": echo}})
+            return Answer(400, {"error": {"message": echo, "code": echo, "type": echo}})
         if number == 6:
-            return Told(400, {"error": {"message": echo, "code": "content_policy_violation"}})
+            return Answer(400, {"error": {"message": echo, "code": "content_policy_violation"}})
         inside = base64.b64encode(self.picture()).decode()
-        return Told(body={"data": [{"b64_json": inside, "revised_prompt": echo}], "cot_output": echo, "model": echo})
+        return Answer(body={"data": [{"b64_json": inside, "revised_prompt": echo}], "cot_output": echo, "model": echo})
 
     def picture(self) -> bytes:
         pixels = np.random.default_rng(7).integers(0, 256, (48, 48, 3), np.uint8)

@@ -12,7 +12,7 @@ from convergebench.editors._table import TABLE
 from convergebench.editors.base import lacks, notices
 from convergebench.editors.find import COMPOSITES, LOCAL, make_editor
 from convergebench.editors.models import table
-from convergebench.editors.models.table import Model, ModelsFile, Price, find_model, models, plain
+from convergebench.editors.models.table import ModelEntry, ModelPrice, ModelsFile, find_model, models, slug
 from convergebench.editors.providers.table import PROVIDERS
 from convergebench.errors import StudyError
 
@@ -21,7 +21,7 @@ REMOTE = [model for model in ALL if model.provider != LOCAL]
 
 
 @pytest.mark.parametrize("model", ALL, ids=lambda model: model.id)
-def test_a_row_holds_together(model: Model) -> None:
+def test_a_row_holds_together(model: ModelEntry) -> None:
     assert model.provider in PROVIDERS or model.provider == LOCAL
     assert model.about
     assert model.licence
@@ -32,11 +32,11 @@ def test_a_row_holds_together(model: Model) -> None:
         found = find_model(model.successor)
         assert found is not None, f"{model.id} is followed by {model.successor}, which nobody knows"
         assert found.id == model.successor
-    assert all(name == plain(name) for name in model.aliases), "nicknames are kept in the form they are looked up by"
+    assert all(name == slug(name) for name in model.aliases), "nicknames are kept in the form they are looked up by"
 
 
 @pytest.mark.parametrize("model", [one for one in ALL if one.provider == LOCAL], ids=lambda model: model.id)
-def test_a_model_that_runs_here_is_what_its_row_says(model: Model) -> None:
+def test_a_model_that_runs_here_is_what_its_row_says(model: ModelEntry) -> None:
     assert model.id in TABLE
     editor = make_editor(model.id)
     assert editor.capabilities.seed == (model.seed != "none")
@@ -50,7 +50,7 @@ def test_every_real_editor_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("model", REMOTE, ids=lambda model: model.id)
-def test_a_model_that_has_ended_names_its_successor_before_the_first_call(model: Model) -> None:
+def test_a_model_that_has_ended_names_its_successor_before_the_first_call(model: ModelEntry) -> None:
     missing = lacks(make_editor(model.id))
     if model.ended():
         assert missing == [f"{model.id} was shut down on {model.retires}; use {model.successor}"]
@@ -64,8 +64,8 @@ def test_the_models_that_the_requirements_name_are_there() -> None:
         assert find_model(name) is not None, name
 
 
-def one(**facts: object) -> Model:
-    return Model.model_validate({"id": "m", "provider": "bfl", "about": "a", "licence": "l", **facts})
+def one(**facts: object) -> ModelEntry:
+    return ModelEntry.model_validate({"id": "m", "provider": "bfl", "about": "a", "licence": "l", **facts})
 
 
 def test_an_end_is_told_when_it_is_near_and_after() -> None:
@@ -109,7 +109,7 @@ def _toml(value: object) -> str:
 
 
 def test_prices_become_capabilities() -> None:
-    price = Price(call=0.1, resolutions={"4K": 0.3}, turn=0.01, read="2026-11-15")
+    price = ModelPrice(call=0.1, resolutions={"4K": 0.3}, turn=0.01, read="2026-11-15")
     able = one(resolutions=("4K",), price=price, seed="best effort", bounds={"sides": (64, 4096)}).capabilities()
     assert (able.dollars_per_call, able.dollars_by_resolution, able.dollars_per_turn) == (0.1, {"4K": 0.3}, 0.01)
     assert able.seed

@@ -38,12 +38,12 @@ def test_chains_are_found_at_any_depth_and_described_by_their_names(two: Path) -
     assert (hat.id, hat.kind, hat.pair, hat.source_id) == ("portrait_01_hat", "face", "hat", "portrait_01")
     assert (kitchen.id, kitchen.kind, kitchen.pair) == ("kitchen", "scene", "kitchen")
     assert hat.forward is None
-    assert (hat.rounds, hat.half_round) == (1, False)
+    assert (hat.rounds, len(hat.steps)) == (1, 2)
 
 
 def test_forward_edit_at_the_end_is_a_half_round(two: Path) -> None:
     kitchen = read_recordings(two / "deep" / "kitchen")[0]
-    assert (kitchen.rounds, len(kitchen.steps), kitchen.half_round) == (1, 3, True)
+    assert (kitchen.rounds, len(kitchen.steps)) == (1, 3)
 
 
 def test_list_beside_the_chains_is_believed(two: Path) -> None:

@@ -20,23 +20,23 @@ def turned(orientation: Orientation) -> np.ndarray:
 
 
 def walked(moves: list[Operation]) -> tuple[Orientation, np.ndarray]:
-    lies, pixels = UPRIGHT, PICTURE
+    orientation, pixels = UPRIGHT, PICTURE
     for move in moves:
-        lies, pixels = lies.then(move), GEOMETRIC[move](pixels)
-    return lies, pixels
+        orientation, pixels = orientation.then(move), GEOMETRIC[move](pixels)
+    return orientation, pixels
 
 
 @given(MOVES)
 def test_it_says_how_the_pixels_lie_after_any_moves(moves: list[Operation]) -> None:
-    lies, pixels = walked(moves)
-    assert np.array_equal(turned(lies), pixels)
+    orientation, pixels = walked(moves)
+    assert np.array_equal(turned(orientation), pixels)
 
 
 @given(MOVES, MOVES)
 def test_it_says_what_leads_from_one_state_to_another(first: list[Operation], second: list[Operation]) -> None:
     earlier, before = walked(first)
     later, after = walked([*first, *second])
-    between = later.from_(earlier)
+    between = later.relative_to(earlier)
     assert later == earlier.followed_by(between)
     if between.operation is not None:
         assert np.array_equal(GEOMETRIC[between.operation](before), after)
@@ -44,13 +44,13 @@ def test_it_says_what_leads_from_one_state_to_another(first: list[Operation], se
 
 @given(MOVES)
 def test_taking_back_leads_to_upright(moves: list[Operation]) -> None:
-    lies, _ = walked(moves)
-    assert lies.followed_by(lies.taken_back()) == UPRIGHT
+    orientation, _ = walked(moves)
+    assert orientation.followed_by(orientation.inverse()) == UPRIGHT
 
 
 def test_two_of_the_eight_have_no_name() -> None:
     every = {Orientation(mirrored, quarters) for mirrored in (False, True) for quarters in range(4)}
-    assert {one for one in every if not one.has_name} == {Orientation(True, 1), Orientation(True, 3)}
+    assert {one for one in every if not one.is_one_operation} == {Orientation(True, 1), Orientation(True, 3)}
     assert set(NAMED) == set(GEOMETRIC)
 
 

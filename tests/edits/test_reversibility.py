@@ -6,6 +6,7 @@ from convergebench.types import EditPair, Reversibility
 
 @pytest.mark.parametrize("pair", load_pairs(["all", "later"], wordings=10), ids=lambda pair: pair.label)
 def test_the_rules_agree_with_every_judged_wording(pair: EditPair) -> None:
+    assert pair.backward is not None
     assert classify(pair.forward, pair.backward) == pair.reversibility
 
 

@@ -69,14 +69,14 @@ def test_reconstructions_come_back_after_a_whole_cycle() -> None:
 )
 def test_hyperparameters_are_settings_over_those_of_the_study(name: str, expected: Settings) -> None:
     one = variant(name)
-    assert one.over(Settings()) == expected
+    assert one.apply_to(Settings()) == expected
     assert one.steps == variant("replicate").steps
     assert one.baseline == "replicate"
 
 
 def test_turns_take_the_place_of_one_resolution_and_one_that_of_turns() -> None:
-    assert variant("resolution-in-turns").over(Settings(resolution="2K")).at(3).resolution == "4K"
-    assert variant("resolution-1k").over(Settings(interleaved=("2K", "4K"))).at(2).resolution == "1K"
+    assert variant("resolution-in-turns").apply_to(Settings(resolution="2K")).at(3).resolution == "4K"
+    assert variant("resolution-1k").apply_to(Settings(interleaved=("2K", "4K"))).at(2).resolution == "1K"
 
 
 def test_every_session_of_a_person_is_a_variant_that_ends() -> None:
@@ -86,21 +86,21 @@ def test_every_session_of_a_person_is_a_variant_that_ends() -> None:
 
 
 def test_what_the_words_ask_for_is_what_a_reader_of_words_understands() -> None:
-    told = {"flip-horizontal", "rotate-90", "add", "patches", "edges", "colourise", "denoise", "replicate"}
+    recognised = {"flip-horizontal", "rotate-90", "add", "patches", "edges", "colourise", "denoise", "replicate"}
     for one in shipped_variants():
         for step in one.steps[:20]:
-            if step.operation in told and one.family != "session":
+            if step.operation in recognised and one.family != "session":
                 assert understand(step.words).action == step.operation, step.words
 
 
 def test_apart_starts_every_step_anew_and_a_cycle_as_a_whole() -> None:
-    steps = variant("mirror").apart()
+    steps = variant("mirror").as_independent()
     assert steps.label == "mirror-independent"
     assert steps.baseline == "mirror"
-    assert all(steps.starts_anew(number) for number in range(1, 6))
-    cycle = variant("patches-edges-photo").apart()
-    assert [number for number in range(1, 8) if cycle.starts_anew(number)] == [1, 4, 7]
-    assert [number for number in range(1, 8) if variant("mirror").starts_anew(number)] == [1]
+    assert all(steps.starts_from_source(number) for number in range(1, 6))
+    cycle = variant("patches-edges-photo").as_independent()
+    assert [number for number in range(1, 8) if cycle.starts_from_source(number)] == [1, 4, 7]
+    assert [number for number in range(1, 8) if variant("mirror").starts_from_source(number)] == [1]
 
 
 def test_a_file_of_ones_own_is_read_like_the_shipped_one(tmp_path: Path) -> None:

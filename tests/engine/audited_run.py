@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.images.encode import encode_png
 from convergebench.store.run import Run
 from convergebench.studies.spec import parse_spec
@@ -50,7 +50,7 @@ def walk(root: Path, content: dict[str, Any]) -> Path:
     prepared = prepare(parse_spec(content))
     with Run.create(root) as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
     return root
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,17 @@ import numpy as np
 
 from benchmarks.virtual_time import run_virtually
 from convergebench.engine.plan import Chain
-from convergebench.engine.progress import Progress
-from convergebench.engine.run import Engine, Summary
+from convergebench.engine.run import Engine, RunSummary
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
-from convergebench.store.journal import Row, connect
+from convergebench.measuring.asking import AskingOutcome, asker_of, fill_in
+from convergebench.metrics.judged._asked import AskedMetric
+from convergebench.progress import Progress
+from convergebench.roles.base import Role
+from convergebench.store.connection import connect
 from convergebench.store.manifest import Manifest, write_manifest
 from convergebench.store.run import Run
+from convergebench.store.tables import CaseRow, ImageRow, TableRow
 from convergebench.store.verify import problems
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import Capabilities, Case, Edited, EditPair, EditRequest, Limits, SourceImage, State, Study
@@ -87,12 +91,12 @@ def case_of(image: SourceImage, replicate: int = 0, pair: EditPair = PAIR) -> Ca
 
 def begun(run: Run, images: list[SourceImage], cases: list[Case]) -> None:
     """Put sources and cases where `session.begin` would."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for image in images:
         identity = run.images.put(image.read(), "image/png")
-        rows.append(("images", (identity, run.images.file_of(identity, "image/png"), "image/png", 8, 8, 1)))
+        rows.append(ImageRow(identity, run.images.file_of(identity, "image/png"), "image/png", 8, 8, 1))
     for case in cases:
-        rows.append(("cases", (case.id, case.source_id, case.source.image, "scene", "plus", "test", case.replicate)))
+        rows.append(CaseRow(case.id, case.source_id, case.source.image, "scene", "plus", "test", case.replicate))
     run.journal.commit_now(rows)
 
 
@@ -113,7 +117,7 @@ def walk(
     virtual: bool = True,
     study: Study | None = None,
     **options: Any,
-) -> tuple[Summary, float, Progress]:
+) -> tuple[RunSummary, float, Progress]:
     """One session over a run directory; (summary, virtual seconds, progress)."""
     progress = Progress()
     with Run.create(root) as run:
@@ -122,6 +126,10 @@ def walk(
         work = engine.run(chains_of(cases, rounds, editor.name, study))
         summary, seconds = run_virtually(work) if virtual else (asyncio.run(work), 0.0)
     return summary, seconds, progress
+
+
+def ask_missing(run: Run, metrics: Sequence[AskedMetric], roles: Mapping[str, Role], **options: Any) -> AskingOutcome:
+    return asyncio.run(fill_in(asker_of(run, roles, **options), run, metrics))
 
 
 def query(root: Path, text: str) -> list[tuple[Any, ...]]:

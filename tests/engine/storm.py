@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.virtual_time import run_virtually
-from convergebench.editors.made.best_of import best_of
+from convergebench.editors.composite.best_of import best_of
 from convergebench.engine.retry import RetryPolicy
-from convergebench.engine.run import Engine, Summary
+from convergebench.engine.run import Engine, RunSummary
 from convergebench.errors import BadReply, EditorError, Refused, Transient
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -23,7 +23,7 @@ from convergebench.roles.base import Answered, Role
 from convergebench.store.run import Run
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits
 from tests.engine.parts import CASES, IMAGES, begun, chains_of
-from tests.engine.test_asking import Judged
+from tests.measuring.test_asking import Judged
 
 PRICE = 1.0
 HALF = "\ud800"
@@ -118,7 +118,7 @@ def editors_of(provider: Provider) -> dict[str, Editor]:
     return {"plain": plain, "three": best_of("three", of=inner, n=3, metric="rmse")}
 
 
-def weather(root: Path, provider: Provider, *, max_cost: float | None = None) -> Summary:
+def weather(root: Path, provider: Provider, *, max_cost: float | None = None) -> RunSummary:
     """One session over a run directory, hours of which pass at once."""
     with Run.create(root) as run:
         begun(run, IMAGES, CASES[:2])

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
+from convergebench.conductor import run_chains
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
+from convergebench.measuring.measure import measure
 from convergebench.store.run import Run
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 from tests.engine.parts import IMAGES, begun, case_of, chains_of
@@ -47,7 +47,7 @@ def main() -> None:
     root, calls = Path(sys.argv[1]), Path(sys.argv[2])
     with Run.create(root) as run:
         begun(run, IMAGES, CASES)
-        asyncio.run(Engine(run, {"counting": Recorded(calls)}).run(chains_of(CASES, ROUNDS)))
+        run_chains(run, {"counting": Recorded(calls)}, chains_of(CASES, ROUNDS))
         measure(run, ["psnr", "rmse"], align_mode="strict", workers=1)
     (root / "finished").write_text(str(time.time()))
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from benchmarks.virtual_time import run_virtually
-from convergebench.engine.progress import Progress
-from convergebench.engine.run import Engine, Summary
-from convergebench.engine.session import require_understood
+from convergebench.conductor.prepare import require_supported
+from convergebench.engine.run import Engine, RunSummary
 from convergebench.errors import EditorError, StudyError, Transient, Unavailable
+from convergebench.progress import Progress
 from convergebench.store.run import Run
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import Capabilities, Edited, EditRequest, Limits, Settings
 from tests.engine.parts import CASES, IMAGES, CountingEditor, begun, chains_of, query, walk
 
 
-def together(root: Path, editors: list[CountingEditor], rounds: int = 3, **options: Any) -> tuple[Summary, float]:
+def together(root: Path, editors: list[CountingEditor], rounds: int = 3, **options: Any) -> tuple[RunSummary, float]:
     with Run.create(root) as run:
         begun(run, IMAGES, CASES)
         engine = Engine(run, {editor.name: editor for editor in editors}, progress=Progress(), **options)
@@ -139,7 +139,7 @@ def test_editors_on_one_machine_share_its_cores(tmp_path: Path) -> None:
 def test_a_price_that_nobody_knows_cannot_be_kept_under_a_limit(tmp_path: Path) -> None:
     editor = CountingEditor()
     editor.capabilities = Capabilities(dollars_per_call=None)
-    with pytest.raises(StudyError, match=r"nobody knows what counting charges; .*dollars = …"):
+    with pytest.raises(StudyError, match=r"what counting charges is not known; .*dollars = …"):
         walk(tmp_path / "run", editor, max_cost=1.0)
     summary, _, _ = walk(tmp_path / "run", editor, rounds=1)
     assert summary.statuses == {"finished": len(CASES)}
@@ -225,7 +225,7 @@ ABLE = Capabilities(
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         (Settings(seed=3), "takes no seed"),
         (Settings(seed_policy="fixed"), "takes no seed"),
@@ -237,12 +237,12 @@ ABLE = Capabilities(
         (Settings(reasoning=True), "gives no summary of its reasoning"),
     ],
 )
-def test_a_setting_that_is_not_understood_is_refused_before_the_first_call(settings: Settings, said: str) -> None:
+def test_a_setting_that_is_not_understood_is_refused_before_the_first_call(settings: Settings, message: str) -> None:
     editor = CountingEditor()
-    with pytest.raises(StudyError, match=said):
-        require_understood(editor, "counting", settings)
+    with pytest.raises(StudyError, match=message):
+        require_supported(editor, "counting", settings)
     editor.capabilities = ABLE
-    require_understood(editor, "counting", settings)
+    require_supported(editor, "counting", settings)
 
 
 def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_run(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_ru
 
 
 @pytest.mark.parametrize(
-    ("odd", "said"),
+    ("odd", "message"),
     [
         ({"raw": {"id": 1}}, "raw as dict"),
         ({"reasoning": ["first", "then"]}, "reasoning as list"),
@@ -266,19 +266,19 @@ def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_ru
     ],
 )
 def test_an_odd_answer_ends_its_chain_is_paid_for_and_harms_no_other_editor(
-    tmp_path: Path, odd: dict[str, Any], said: str
+    tmp_path: Path, odd: dict[str, Any], message: str
 ) -> None:
     class Odd(CountingEditor):
         async def edit(self, request: EditRequest) -> Edited:
             return replace(await super().edit(request), **odd)
 
     strange = Odd("strange", dollars=0.5, fingerprint="strange@1")
-    sound = CountingEditor("sound", fingerprint="sound@1")
-    together(tmp_path / "run", [strange, sound], rounds=1)
+    good = CountingEditor("sound", fingerprint="sound@1")
+    together(tmp_path / "run", [strange, good], rounds=1)
     assert statuses(tmp_path / "run") == {"strange": {"failed"}, "sound": {"finished"}}
     rows = query(tmp_path / "run", "select distinct outcome, dollars, error from attempts where editor = 'strange'")
     assert [(outcome, dollars) for outcome, dollars, _ in rows] == [("error", 0.5)]
-    assert said in rows[0][2]
+    assert message in rows[0][2]
 
 
 def test_an_image_that_one_editor_cannot_take_ends_a_chain_and_not_the_run(tmp_path: Path) -> None:
@@ -287,8 +287,8 @@ def test_an_image_that_one_editor_cannot_take_ends_a_chain_and_not_the_run(tmp_p
             raise StudyError("images of 31 MB are too large")
 
     picky = CountingEditor("picky", before=wrong, fingerprint="picky@1")
-    sound = CountingEditor("sound", fingerprint="sound@1")
-    summary, _ = together(tmp_path / "run", [picky, sound], rounds=2)
+    good = CountingEditor("sound", fingerprint="sound@1")
+    summary, _ = together(tmp_path / "run", [picky, good], rounds=2)
     assert summary.statuses == {"finished": 2 * len(CASES) - 1, "failed": 1}
     (row,) = query(tmp_path / "run", "select detail from chains where status = 'failed'")
     assert row == ("images of 31 MB are too large",)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from convergebench.engine.attempt import LONGEST
+from convergebench.engine.attempt import LONGEST_TEXT
 from convergebench.engine.retry import RetryPolicy
 from convergebench.errors import EditorError, StudyError, Transient
 from convergebench.types import Capabilities, Case, Compare, Edit, Edited, EditRequest, State
@@ -100,7 +100,7 @@ class Answering(CountingEditor):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (lambda edited: None, "the editor answered with a NoneType, which should be Edited"),
         (lambda edited: edited.image, "the editor answered with a bytes"),
@@ -109,23 +109,23 @@ class Answering(CountingEditor):
         (lambda edited: replace(edited, reasoning=Unwilling("x")), "ValueError: not me"),
     ],
 )
-def test_an_answer_that_is_none_counts_at_its_price(tmp_path: Path, answer: Any, told: str) -> None:
+def test_an_answer_that_is_none_counts_at_its_price(tmp_path: Path, answer: Any, message: str) -> None:
     summary, _, progress = walk(tmp_path / "run", Answering(answer), rounds=1)
     assert summary.statuses == {"finished": len(CASES) - 1, "failed": 1}
     assert outcomes(tmp_path / "run") == [("error", PRICE, 0)]
-    assert told in progress.note
+    assert message in progress.note
 
 
 def test_texts_are_kept_up_to_a_length(tmp_path: Path) -> None:
-    long = "x" * (3 * LONGEST)
+    long = "x" * (3 * LONGEST_TEXT)
     walk(tmp_path / "run", Answering(lambda edited: replace(edited, model=long, raw=long, reasoning=long)), rounds=1)
     lengths = query(tmp_path / "run", "select max(length(model)), max(length(raw)) from attempts")
     lengths += query(tmp_path / "run", "select max(length(reasoning)) from steps")
-    assert all(LONGEST <= length < LONGEST + 100 for row in lengths for length in row)
+    assert all(LONGEST_TEXT <= length < LONGEST_TEXT + 100 for row in lengths for length in row)
 
 
 def test_settings_that_are_too_long_to_keep_end_the_chain_and_are_paid_for(tmp_path: Path) -> None:
-    used = {"noise": "x" * (2 * LONGEST)}
+    used = {"noise": "x" * (2 * LONGEST_TEXT)}
     walk(tmp_path / "run", Answering(lambda edited: replace(edited, used=used)), rounds=1)
     assert outcomes(tmp_path / "run") == [("error", PRICE, 1)]
 
@@ -173,7 +173,7 @@ def leaving(case: Case) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (lambda case: [Edit(case.source, "add one")], "TypeError: steps() gave a list, which should be a generator"),
         (lambda case: None, "TypeError: steps() gave a NoneType"),
@@ -187,10 +187,10 @@ def leaving(case: Case) -> Any:
         (leaving, "SystemExit: 0"),
     ],
 )
-def test_an_odd_word_of_a_study_is_one_line(tmp_path: Path, words: Any, told: str) -> None:
+def test_an_odd_word_of_a_study_is_one_line(tmp_path: Path, words: Any, message: str) -> None:
     with pytest.raises(StudyError) as caught:
         walk(tmp_path / "run", CountingEditor(dollars=PRICE), rounds=1, study=Yielding(words))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

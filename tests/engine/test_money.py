@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from convergebench.conductor import run_chains
+from convergebench.editors.composite.best_of import best_of
 from convergebench.engine.attempt import Attempt, Price
-from convergebench.errors import Transient
+from convergebench.errors import Prerequisite, Transient
+from convergebench.progress import Progress
 from convergebench.store.images import ImageStore
-from convergebench.store.journal import Records, Unsettled
+from convergebench.store.records import Records, Unsettled
 from convergebench.store.run import Run
 from convergebench.types import Capabilities, EditRequest
-from tests.engine.parts import CASES, CountingEditor, query, walk
+from tests.engine.parts import CASES, IMAGES, CountingEditor, begun, chains_of, query, walk
 from tests.engine.storm import FAULTS, PRICE, Provider, killed_at, weather
 
 
@@ -98,8 +101,25 @@ def test_every_answer_of_a_part_is_a_row_with_its_price_and_the_step_adds_them_u
     )
     assert rows
     assert {row[1:] for row in rows} == {(3 * PRICE, 3, 1)}
-    assert query(tmp_path / "run", "select count(*) from parts") == [(3 * len(rows),)]
+    assert query(tmp_path / "run", "select count(*), min(model), min(raw), min(fingerprint) from parts") == [
+        (3 * len(rows), "stormy", '{"id": "?"}', "inner@1")
+    ]
     assert journalled(tmp_path / "run") == (provider.billed, (0, 0.0))
+
+
+def test_answers_of_parts_keep_their_ids_so_that_older_runs_pay_for_nothing_twice(tmp_path: Path) -> None:
+    weather(tmp_path / "run", Provider())
+    ids = [identity for (identity,) in query(tmp_path / "run", "select id from parts order by id")]
+    assert ids[:2] == ["p1:169f1932b1de0d0e1d3a44339611a7c5", "p1:16e47afa6a3c1af1aaa6ae536245a4a7"]
+
+
+def test_a_part_that_is_free_is_called_without_a_row_of_its_own(tmp_path: Path) -> None:
+    inner = CountingEditor("inner")
+    summary, _, _ = walk(tmp_path / "run", best_of("two", of=inner, n=2, metric="rmse"), rounds=1, cases=CASES[:1])  # type: ignore[arg-type]
+    assert summary.statuses == {"finished": 1}
+    assert inner.calls == 4
+    assert query(tmp_path / "run", "select count(*) from parts") == [(0,)]
+    assert query(tmp_path / "run", "select editor, part, outcome from attempts") == [("two", "", "ok")] * 2
 
 
 @pytest.mark.parametrize("limit", [3, 5, 7, 9])
@@ -191,3 +211,17 @@ def test_the_storm_really_storms(tmp_path: Path) -> None:
     spent, unsettled = journalled(tmp_path / "run")
     assert unsettled.calls > 0
     assert spent >= provider.billed
+
+
+def test_a_call_that_could_not_be_sent_costs_nothing(tmp_path: Path) -> None:
+    def without_key(request: EditRequest) -> None:
+        raise Prerequisite("set the key first")
+
+    progress = Progress()
+    editor = CountingEditor(before=without_key, dollars=2.0)
+    with Run.create(tmp_path / "run") as run:
+        begun(run, IMAGES, CASES[:1])
+        with pytest.raises(Prerequisite, match="set the key first"):
+            run_chains(run, {"counting": editor}, chains_of(CASES[:1], 1), progress=progress)
+    assert progress.dollars == 0.0
+    assert query(tmp_path / "run", "select outcome, dollars, settled from attempts") == [("error", 0.0, 1)]

@@ -9,7 +9,7 @@ import pytest
 
 from convergebench.store.frames import RunFrames
 from convergebench.store.images import ImageStore
-from convergebench.store.journal import Records
+from convergebench.store.records import Records
 from convergebench.store.schema import M001, MIGRATIONS
 from tests.engine.parts import CASES, CountingEditor, faults, query, walk
 
@@ -38,6 +38,8 @@ def older(tmp_path: Path) -> Path:
             rows = [(*row[:5], 7, *row[6:11]) for row in rows]
         if name == "attempts":
             rows = [row[:10] for row in rows]
+        if name == "cases":
+            rows = [row[:7] for row in rows]
         if rows:
             old.executemany(f"insert into {name} values ({','.join('?' * len(rows[0]))})", rows)
     old.commit()

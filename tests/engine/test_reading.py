@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,21 +12,21 @@ import polars as pl
 import pytest
 
 from convergebench.analysis.noticing import noticing, noticing_summary
-from convergebench.engine.asker import asked_fingerprint
-from convergebench.engine.asking import Asked, ask_files, ask_missing
-from convergebench.engine.progress import Progress
+from convergebench.conductor import run_chains
 from convergebench.engine.retry import RetryPolicy
-from convergebench.engine.run import Engine
 from convergebench.errors import StudyError
+from convergebench.measuring.asker import asked_fingerprint
+from convergebench.measuring.asking import AskingOutcome, ask_files
 from convergebench.metrics.judged.judge_count import judge_count
 from convergebench.metrics.judged.self_evaluation import self_evaluation
+from convergebench.progress import Progress
 from convergebench.roles import make_role, make_roles
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, write_manifest
 from convergebench.store.run import Run
 from convergebench.types import Case, Edited, EditPair, EditRequest
-from tests.engine.parts import CASES, IMAGES, CountingEditor, begun, case_of, chains_of, picture, query
-from tests.roles.server import ChatServer, Heard, Said, error, message, serving
+from tests.engine.parts import CASES, IMAGES, CountingEditor, ask_missing, begun, case_of, chains_of, picture, query
+from tests.roles.server import ChatRequest, ChatResponse, ChatServer, error, message, serving
 
 QUICK = RetryPolicy(first_wait=0.01, longest_wait=0.02)
 TEMPLATE = (
@@ -52,7 +51,7 @@ def run_of(root: Path, says: Callable[[EditRequest], str | None], rounds: int = 
     """A run of two steps a round, each with a summary."""
     with Run.create(root) as run:
         begun(run, IMAGES, cases)
-        asyncio.run(Engine(run, {"counting": Talkative(says)}).run(chains_of(cases, rounds)))
+        run_chains(run, {"counting": Talkative(says)}, chains_of(cases, rounds))
     return root
 
 
@@ -62,7 +61,7 @@ def root(tmp_path: Path) -> Path:
     return run_of(tmp_path / "run", lambda request: f"Step {request.index}.\n\nAll is well. \n", cases=CASES[:1])
 
 
-def read(root: Path, server: ChatServer, **table: Any) -> Asked:
+def read(root: Path, server: ChatServer, **table: Any) -> AskingOutcome:
     options = {name: table.pop(name) for name in ("max_cost", "progress") if name in table}
     with Run.create(root) as run:
         roles = {"reader": make_role("reader", server.table(**table))}
@@ -75,15 +74,15 @@ def values(root: Path, columns: str = "value, status") -> list[tuple[Any, ...]]:
     )
 
 
-def saying(*replies: str) -> Callable[[Heard, int], Said]:
+def saying(*replies: str) -> Callable[[ChatRequest, int], ChatResponse]:
     """The reply to step n of the summary is the n-th."""
-    return lambda heard, number: message(replies[int(heard.text.split("Step ")[1][0]) - 1])
+    return lambda received, number: message(replies[int(received.text.split("Step ")[1][0]) - 1])
 
 
 def test_a_summary_goes_over_the_wire_in_the_papers_words_and_alone(root: Path) -> None:
     with serving(message("no")) as server:
-        assert read(root, server, temperature=0) == Asked(added=4)
-        bodies = sorted((heard.body for heard in server.heard), key=lambda body: str(body["messages"]))
+        assert read(root, server, temperature=0) == AskingOutcome(added=4)
+        bodies = sorted((received.body for received in server.requests), key=lambda body: str(body["messages"]))
     assert bodies == [
         {
             "model": "tiny-vision-2",
@@ -109,19 +108,19 @@ ODD = ("yes, it does", '{"answer": "yes"}', "**No**", "I cannot tell from this s
 def test_any_other_reply_is_no_value_counted_and_kept_as_it_came(root: Path) -> None:
     with serving(saying(*ODD)) as server:
         assert read(root, server).added == 4
-        assert read(root, server) == Asked(), "what could not be read is not asked again"
-        assert len(server.heard) == 4
+        assert read(root, server) == AskingOutcome(), "what could not be read is not asked again"
+        assert len(server.requests) == 4
     assert values(root) == [(None, "unparsable")] * 4
     assert values(root, "detail")[0] == ("tiny-vision-2-0915; 1 unparsable",)
     kept = query(root, "select value, raw from answers")
-    assert sorted(kept, key=str) == sorted([(None, said) for said in ODD], key=str)
+    assert sorted(kept, key=str) == sorted([(None, stated) for stated in ODD], key=str)
 
 
 def test_an_empty_reply_is_asked_for_again_and_a_reply_cut_short_is_not_read(root: Path) -> None:
     progress = Progress()
     with serving([message(""), message("no")]) as server:
         assert read(root, server, at_once=1, progress=progress).added == 4
-        assert (progress.retries, len(server.heard)) == (1, 5)
+        assert (progress.retries, len(server.requests)) == (1, 5)
     assert values(root) == [(0.0, "ok")] * 4
     with serving(message("yes", finish="length")) as server:
         read(root, server, revision="terse")
@@ -130,7 +129,7 @@ def test_an_empty_reply_is_asked_for_again_and_a_reply_cut_short_is_not_read(roo
 
 def test_repeats_are_a_share_of_yes(root: Path) -> None:
     replies = ["yes", "no", "yes", "perhaps"]
-    with serving(lambda heard, number: message(replies[heard.body["seed"]])) as server:
+    with serving(lambda received, number: message(replies[received.body["seed"]])) as server:
         read(root, server, repeats=4, seed=0)
     value, detail = values(root, "value, detail")[0]
     assert value == pytest.approx(2 / 3)
@@ -138,11 +137,11 @@ def test_repeats_are_a_share_of_yes(root: Path) -> None:
 
 
 def test_a_step_without_a_summary_is_not_asked_about(tmp_path: Path) -> None:
-    said = {1: None, 2: "", 3: "  \n ", 4: "A noisy street."}
-    root = run_of(tmp_path / "run", lambda request: said[request.index], cases=CASES[:1])
+    stated = {1: None, 2: "", 3: "  \n ", 4: "A noisy street."}
+    root = run_of(tmp_path / "run", lambda request: stated[request.index], cases=CASES[:1])
     with serving(message("yes")) as server:
         assert read(root, server).added == 4
-        assert [heard.text for heard in server.heard] == [TEMPLATE + "A noisy street."]
+        assert [received.text for received in server.requests] == [TEMPLATE + "A noisy street."]
     assert values(root) == [(None, "no-reasoning")] * 3 + [(1.0, "ok")]
     assert values(root, "detail")[0] == ("the editor gave no summary of what it thought",)
 
@@ -152,9 +151,9 @@ def test_the_same_summary_is_read_once_wherever_it_stands(tmp_path: Path) -> Non
     steps = 4 * len(CASES)
     with serving(message("no")) as server:
         assert read(root, server).added == steps
-        assert len(server.heard) == 1, "over all chains, images and operations"
+        assert len(server.requests) == 1, "over all chains, images and operations"
         assert read(root, server, model="other").added == steps
-        assert len(server.heard) == 2, "another reader is asked anew"
+        assert len(server.requests) == 2, "another reader is asked anew"
     assert query(root, "select count(*) from answers") == [(2,)]
 
 
@@ -163,9 +162,9 @@ def test_the_budget_stops_the_reader_and_the_next_time_goes_on(root: Path) -> No
     with serving(message("no")) as server:  # a question costs 0.003, and 0.013 is set aside for it
         ended = read(root, server, max_cost=0.017, **table)
         assert ended.stopped is not None
-        assert (ended.added, len(server.heard)) == (2, 2)
-        assert read(root, server, **table) == Asked(added=2)
-        assert len(server.heard) == 4
+        assert (ended.added, len(server.requests)) == (2, 2)
+        assert read(root, server, **table) == AskingOutcome(added=2)
+        assert len(server.requests) == 4
     with Run.create(root) as run:
         assert run.journal.dollars() == pytest.approx(4 * 0.003)
 
@@ -177,10 +176,15 @@ def test_a_reader_who_is_away_leaves_no_row(root: Path) -> None:
 
 
 def test_without_a_model_the_word_list_reads_and_is_told_apart_from_one(tmp_path: Path) -> None:
-    said = {1: "A clean copy, no visible noise.", 2: "The source is grainy.", 3: "Noise-free.", 4: "I will denoise it."}
-    root = run_of(tmp_path / "run", lambda request: said[request.index], cases=CASES[:1])
+    stated = {
+        1: "A clean copy, no visible noise.",
+        2: "The source is grainy.",
+        3: "Noise-free.",
+        4: "I will denoise it.",
+    }
+    root = run_of(tmp_path / "run", lambda request: stated[request.index], cases=CASES[:1])
     with Run.create(root) as run:
-        assert ask_missing(run, [self_evaluation], make_roles({})) == Asked(added=4)
+        assert ask_missing(run, [self_evaluation], make_roles({})) == AskingOutcome(added=4)
     assert values(root) == [(0.0, "ok"), (1.0, "ok"), (0.0, "ok"), (1.0, "ok")]
     assert {row[0] for row in values(root, "detail")} == {"word list, not a language model"}
     with serving(message("no")) as server:
@@ -222,7 +226,7 @@ def test_a_reader_reads_runs_and_no_loose_files(tmp_path: Path) -> None:
 # --- counting ----------------------------------------------------------------------------------------------
 
 
-def counted(root: Path, server: ChatServer) -> Asked:
+def counted(root: Path, server: ChatServer) -> AskingOutcome:
     with Run.create(root) as run:
         return ask_missing(run, [judge_count], {"judge": make_role("judge", server.table())}, retry=QUICK)
 
@@ -236,10 +240,10 @@ def test_a_judge_counts_after_the_steps_that_were_to_add_and_no_others(tmp_path:
     root = run_of(tmp_path / "run", lambda request: None, cases=[case])
     with serving(message(count_reply(7))) as server:
         assert counted(root, server).added == 2, "two of four steps take one away"
-        assert len(server.heard) == 1, "the same picture after the same words"
-        (heard,) = server.heard
-        assert "«add one»" in heard.text
-        assert len(heard.pictures) == 1
+        assert len(server.requests) == 1, "the same picture after the same words"
+        (received,) = server.requests
+        assert "«add one»" in received.text
+        assert len(received.pictures) == 1
     assert values(root, "k.role, k.operation, k.step, value, status") == [
         ("step", "add", 1, 7.0, "ok"),
         ("step", "add", 3, 7.0, "ok"),

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import begin, prepare
+from convergebench.analysis.series import named_series
+from convergebench.conductor import run_chains
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
 from convergebench.errors import StudyError
+from convergebench.measuring.measure import measure
 from convergebench.store.frames import RunFrames
 from convergebench.store.run import Run
 from convergebench.store.verify import problems
@@ -31,18 +33,17 @@ def spec(rows: list[dict[str, Any]], *editors: Any, steps: int = 4, **table: Any
 
 
 def run_study(root: Path, study: Any, *metrics: str) -> None:
-    import asyncio
 
     prepared = prepare(study)
     with Run.create(root) as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
         measure(run, metrics, align_mode="strict", workers=1)
 
 
 def values(root: Path, metric: str) -> dict[tuple[str, int], float | None]:
     frames = RunFrames(root)
-    found = frames.measurements("strict").filter(metric=metric)
+    found = named_series(frames.measurements("strict")).filter(metric=metric)
     frames.close()
     return {(row["pair"], row["step"]): row["value"] for row in found.iter_rows(named=True)}
 

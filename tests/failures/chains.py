@@ -42,10 +42,10 @@ def drawn(
     pictures: Sequence[Pixels], operation: Operation | None, *, summaries: Sequence[str | None] = ()
 ) -> ChainView:
     """A chain of pictures as they are, every step asked for the same."""
-    said = [*summaries, *[None] * len(pictures)]
+    padded = [*summaries, *[None] * len(pictures)]
     views = [StepView(0, _holder(pictures[0]))]
     for index, pixels in enumerate(pictures[1:], start=1):
-        views.append(StepView(index, _holder(pixels), "", operation, reasoning=said[index - 1], parent=index - 1))
+        views.append(StepView(index, _holder(pixels), "", operation, reasoning=padded[index - 1], parent=index - 1))
     return ChainView("editor", "case", "source", "variant", "family", views)
 
 

@@ -36,11 +36,11 @@ def chain(
     frames: Sequence[Pixels],
     *,
     compared: Compared = "whole",
-    lies: Callable[[int], Operation | None] = lambda step: None,
+    orientation: Callable[[int], Operation | None] = lambda step: None,
 ) -> ChainView:
     """Pictures in order, the source first."""
     steps = [
-        StepView(index, partial(Frame, np.ascontiguousarray(pixels)), compared=compared, lies=lies(index))
+        StepView(index, partial(Frame, np.ascontiguousarray(pixels)), compared=compared, orientation=orientation(index))
         for index, pixels in enumerate(frames)
     ]
     return ChainView("editor", "case", "source", "replicate", "replication", steps)

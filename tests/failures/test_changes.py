@@ -94,4 +94,4 @@ def test_an_outline_that_moved_by_a_pixel_is_no_thing() -> None:
 def test_equal_pictures_do_not_differ() -> None:
     found = changes(Frame(picture()), Frame(picture()))
     assert found.strength < 0.05
-    assert (found.patches, found.blind) == ((), False)
+    assert (found.patches, found.inconclusive) == ((), False)

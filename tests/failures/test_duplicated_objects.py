@@ -34,8 +34,8 @@ def test_a_mirrored_copy_is_found_in_a_mirrored_picture() -> None:
     assert finding.step == 1
     assert finding.region is not None
     middle = finding.region.x + finding.region.width / 2
-    lies = chain.steps[finding.shown or finding.step].lies
-    assert (middle < 0.5) == (lies == "flip-horizontal")
+    orientation = chain.steps[finding.shown or finding.step].orientation
+    assert (middle < 0.5) == (orientation == "flip-horizontal")
 
 
 def test_something_new_that_is_like_nothing_else_is_no_copy() -> None:

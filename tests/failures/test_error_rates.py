@@ -27,7 +27,6 @@ def test_every_planted_mode_has_a_detector() -> None:
     assert measured_by("benchmarks.planted.noise") == list(MAKES)
 
 
-@pytest.mark.slow  # draws the whole suite where it was not drawn before
 def test_pictures_alike_are_in_one_half_and_both_halves_in_balance() -> None:
     chosen = pictures(44)
     halves: dict[str, set[str]] = {}

@@ -90,16 +90,16 @@ def test_a_picture_with_colour_denies_the_claim() -> None:
 
 def test_a_copy_that_is_none_denies_that_it_is_exact() -> None:
     far = np.clip(picture().astype(int) // 2, 0, 255).astype(np.uint8)
-    said = [checked("The output is an exact copy."), checked("The output is an exact copy.")]
-    (finding,) = overconfidence(drawn([picture(), picture(), far], "replicate", summaries=said)).findings
+    summaries_given = [checked("The output is an exact copy."), checked("The output is an exact copy.")]
+    (finding,) = overconfidence(drawn([picture(), picture(), far], "replicate", summaries=summaries_given)).findings
     assert finding.step == 2
     assert "dB from what it copied" in finding.detail
 
 
 def test_a_poor_copy_that_claims_no_more_than_success_is_not_denied() -> None:
     far = np.clip(picture().astype(int) // 2, 0, 255).astype(np.uint8)
-    said = [checked("The output matches the request.")]
-    assert overconfidence(drawn([picture(), far], "replicate", summaries=said)).findings == ()
+    summaries_given = [checked("The output matches the request.")]
+    assert overconfidence(drawn([picture(), far], "replicate", summaries=summaries_given)).findings == ()
 
 
 def test_steps_that_were_done_may_say_so() -> None:

@@ -43,7 +43,7 @@ def test_one_failure_is_not_taken_for_another(name: str, other: str) -> None:
 def test_it_is_found_in_steps_that_lie_mirrored(name: str) -> None:
     frames = [one.load().pixels for one in planted(FAILURES[name]).steps]
     turned = [frame[:, ::-1] if step % 2 else frame for step, frame in enumerate(frames)]
-    mirrored = chain(turned, lies=lambda step: "flip-horizontal" if step % 2 else None)
+    mirrored = chain(turned, orientation=lambda step: "flip-horizontal" if step % 2 else None)
     assert found(load_detector(name)(mirrored)) == FROM
 
 

@@ -29,7 +29,7 @@ def file_bytes(image: Image.Image | NDArray[Any], kind: str = "PNG", **options: 
 
 
 def png_chunk(name: bytes, body: bytes) -> bytes:
-    """One PNG chunk with its check sum."""
+    """One PNG chunk with its checksum."""
     return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 

@@ -12,7 +12,7 @@ from skimage import data
 from convergebench.errors import Unmeasurable
 from convergebench.images.align import align
 from convergebench.images.frame import Frame, Pixels
-from convergebench.images.pairs import KEPT, paired
+from convergebench.images.pair_cache import KEPT, per_pair
 from convergebench.images.registration import register
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
@@ -201,7 +201,7 @@ def test_under_auto_equal_sizes_are_never_moved() -> None:
     whole = _photograph("coffee", 420, 320)
     subject, reference = (Frame(np.ascontiguousarray(whole[y : y + 300, y : y + 400])) for y in (9, 0))
     aligned = align(subject, reference, "auto")
-    assert aligned.words() == ""
+    assert aligned.describe() == ""
     assert aligned == (subject, reference, {}, "as-is")
 
 
@@ -218,7 +218,7 @@ def test_under_auto_what_cannot_be_laid_over_is_stretched_so_that_the_damage_cou
     reference = Frame(_photograph("chelsea", 300, 200))
     aligned = align(Frame(subject), reference, "auto")
     assert aligned.done == "resampled"
-    assert aligned.words().startswith("resampled: ratio x ")
+    assert aligned.describe().startswith("resampled: ratio x ")
     assert aligned.subject.size == reference.size
     assert _ssim(*aligned[:2]) < 0.7
 
@@ -246,13 +246,13 @@ def test_pairs_are_worked_out_once_and_forgotten_in_time() -> None:
     calls: list[int] = []
     subject = Frame(_photograph("coffee", 64, 48))
     for _ in range(2):
-        assert paired(subject, reference, "key", lambda: calls.append(1) or 7) == 7  # type: ignore[func-returns-value]
+        assert per_pair(subject, reference, "key", lambda: calls.append(1) or 7) == 7  # type: ignore[func-returns-value]
     assert calls == [1]
     pixels = _photograph("coffee", 64, 48)
     gone = weakref.ref(pixels)
-    paired(Frame(pixels), reference, "key", lambda: 0)
+    per_pair(Frame(pixels), reference, "key", lambda: 0)
     del pixels
     for _ in range(KEPT):
-        paired(Frame(_photograph("coffee", 64, 48)), reference, "key", lambda: 0)
+        per_pair(Frame(_photograph("coffee", 64, 48)), reference, "key", lambda: 0)
     gc.collect()
     assert gone() is None

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images import load_suite
 from convergebench.images.curate import curate
-from convergebench.images.kinds import Box, kind_from_boxes, kind_from_subject, kind_from_words
+from convergebench.images.kinds import AnnotatedBox, kind_from_boxes, kind_from_instruction, kind_from_subject
 from tests.images.samples import file_bytes, picture
 
 INSTRUCTIONS = {
@@ -294,7 +294,7 @@ def test_bad_numbers_and_kinds_are_told(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="n must be 1 or more"):
         curate(str(tmp_path), n=0, seed=0, out=tmp_path)
     with pytest.raises(StudyError, match="kinds must be some of"):
-        curate(str(tmp_path), n=1, seed=0, out=tmp_path, kinds=("animal",))  # type: ignore[arg-type]
+        curate(str(tmp_path), n=1, seed=0, out=tmp_path, kinds=("animal",))
 
 
 def test_a_hub_source_without_the_client_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,10 +336,10 @@ def test_kinds_differ_by_at_most_one_when_there_is_enough(
 
 
 def test_coco_kinds_follow_the_stated_shares() -> None:
-    assert kind_from_boxes([Box("person", 0.15)]) == "face"
-    assert kind_from_boxes([Box("person", 0.5, face_seen=False), Box("dog", 0.5)]) == "scene"
-    assert kind_from_boxes([Box("dog", 0.2)]) == "object"
-    assert kind_from_boxes([Box("dog", 0.19)]) == "scene"
+    assert kind_from_boxes([AnnotatedBox("person", 0.15)]) == "face"
+    assert kind_from_boxes([AnnotatedBox("person", 0.5, face_seen=False), AnnotatedBox("dog", 0.5)]) == "scene"
+    assert kind_from_boxes([AnnotatedBox("dog", 0.2)]) == "object"
+    assert kind_from_boxes([AnnotatedBox("dog", 0.19)]) == "scene"
     assert kind_from_boxes([]) == "scene"
 
 
@@ -351,7 +351,7 @@ def test_subject_words_and_instructions_tell_the_kind() -> None:
         None,
     ]
     for kind, instructions in INSTRUCTIONS.items():
-        assert {kind_from_words(one) for one in instructions} == {kind}
+        assert {kind_from_instruction(one) for one in instructions} == {kind}
 
 
 def test_curating_a_folder_into_itself_writes_over_no_picture(tmp_path: Path) -> None:

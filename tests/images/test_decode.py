@@ -240,7 +240,7 @@ def test_the_limit_can_be_set() -> None:
 def test_a_flipped_bit_in_a_png_is_found() -> None:
     data = bytearray(encode_png(PIXELS))
     data[data.index(b"IDAT") + 20] ^= 1
-    with pytest.raises(StudyError, match="check sum"):
+    with pytest.raises(StudyError, match="a checksum does not match"):
         decode(bytes(data))
 
 
@@ -258,7 +258,7 @@ WHOLE = {
 }
 
 
-def told(data: bytes) -> str | None:
+def decode_error(data: bytes) -> str | None:
     """What decode says is wrong; None when it decodes. Anything but a StudyError fails the test."""
     try:
         decode(data, what="part", max_pixels=10_000)
@@ -272,7 +272,7 @@ def told(data: bytes) -> str | None:
 @given(share=st.floats(0, 1))
 def test_any_beginning_of_a_file_decodes_or_is_told(kind: str, share: float) -> None:
     data = WHOLE[kind]
-    fault = told(data[: int(len(data) * share)])
+    fault = decode_error(data[: int(len(data) * share)])
     assert fault is None or (fault.startswith("part ") and "\n" not in fault)
     assert share < 1 or fault is None
 
@@ -289,5 +289,5 @@ def test_a_file_that_lacks_its_last_quarter_is_never_taken_for_whole(kind: str) 
 def test_any_damaged_byte_decodes_or_is_told(kind: str, place: int, change: int) -> None:
     data = bytearray(WHOLE[kind])
     data[place % len(data)] ^= change
-    fault = told(bytes(data))
+    fault = decode_error(bytes(data))
     assert fault is None or (fault.startswith("part ") and "\n" not in fault)

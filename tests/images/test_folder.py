@@ -46,7 +46,7 @@ def test_kinds_csv_wins_over_folder_names(tmp_path: Path) -> None:
     ("text", "fault"),
     [
         ("name,kind\na.png,face\n", "needs the columns file, kind"),
-        ("file,kind\na.png,animal\n", "is 'animal', not face, object, scene"),
+        ("file,kind\na.png,An animal\n", "is 'An animal', not face, object, scene or a word of your own"),
         ("file,kind\nb.png,face\n", "names 'b.png', which is not there"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A Parquet file from somebody else fills no memory, whatever it unpacks to."""
+"""An untrusted Parquet file fills no memory, whatever it unpacks to."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from convergebench.datasets.pictures import in_table
 from convergebench.datasets.rows import read_rows
 from convergebench.errors import StudyError
 from convergebench.images import cells, parquet_bounds
-from convergebench.images.arrow_bounds import require_unpacked
+from convergebench.images.arrow_bounds import require_uncompressed
 from convergebench.images.cells import bytes_in, cell_of, require_small
 from convergebench.images.hub_layouts import read_tables
-from convergebench.images.parquet_bounds import require_bearable
+from convergebench.images.parquet_bounds import require_plausible_size
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -72,7 +72,7 @@ def test_a_file_that_unpacks_to_more_than_it_has_reason_to_is_refused(tmp_path: 
     assert path.stat().st_size < MEGABYTE
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for read in (
-        lambda: require_bearable(path),
+        lambda: require_plausible_size(path),
         lambda: read_rows(path),
         lambda: in_table(path, "image", 0).read(),
     ):
@@ -100,16 +100,16 @@ def test_a_footer_that_lies_is_not_believed(tmp_path: Path) -> None:
     path = written(tmp_path / "a.parquet", "one long cell")
     data = bytearray(path.read_bytes())
     size = pq.ParquetFile(path).metadata.row_group(0).column(0).total_uncompressed_size
-    told = zigzag(size)
+    encoded = zigzag(size)
     (length,) = struct.unpack("<I", data[-8:-4])
-    place = data.index(told, len(data) - 8 - length)
+    place = data.index(encoded, len(data) - 8 - length)
     while place >= 0:
-        data[place : place + len(told)] = b"\x82" + b"\x80" * (len(told) - 2) + b"\x00"  # the same length on disk
-        place = data.find(told, place)
+        data[place : place + len(encoded)] = b"\x82" + b"\x80" * (len(encoded) - 2) + b"\x00"  # the same length on disk
+        place = data.find(encoded, place)
     path.write_bytes(data)
     assert pq.ParquetFile(path).metadata.row_group(0).column(0).total_uncompressed_size == 1
     with pytest.raises(StudyError, match="unpacks from"):
-        require_bearable(path)
+        require_plausible_size(path)
 
 
 def zigzag(number: int) -> bytes:
@@ -133,9 +133,7 @@ def test_a_data_set_of_the_hub_is_looked_at_in_the_same_way(tmp_path: Path) -> N
 @pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
 @pytest.mark.parametrize("kind", ["stream", "file"])
 @pytest.mark.parametrize("shared", [False, True])
-def test_an_arrow_table_that_is_packed_is_refused(
-    tmp_path: Path, compression: str | None, kind: str, shared: bool
-) -> None:
+def test_a_compressed_arrow_table_is_refused(tmp_path: Path, compression: str | None, kind: str, shared: bool) -> None:
     words = pa.array(["add a hat"] * 5)
     columns = {"image": [b"x"] * 5, "instruction": words, "task": ["add"] * 5, "hash": list("abcde")}
     table = pa.table(columns | ({"instruction": words.dictionary_encode()} if shared else {}))
@@ -148,7 +146,7 @@ def test_an_arrow_table_that_is_packed_is_refused(
         assert pool is not None
         assert pool.candidates[4].read() == b"x"
         return
-    with pytest.raises(StudyError, match="write it anew without compression"):
+    with pytest.raises(StudyError, match="rewrite it without compression"):
         read_tables(tmp_path)
 
 
@@ -204,7 +202,7 @@ def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, place: int, value: i
     path.write_bytes(data)
     fault = ""
     try:
-        (require_bearable if suffix == "parquet" else require_unpacked)(path)
+        (require_plausible_size if suffix == "parquet" else require_uncompressed)(path)
     except StudyError as error:
         fault = str(error)
     assert "\n" not in fault

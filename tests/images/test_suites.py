@@ -4,8 +4,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,34 +14,41 @@ from convergebench.documents import read_document
 from convergebench.errors import StudyError
 from convergebench.images import Suite, load_suite
 from convergebench.images.decode import decode
-from convergebench.images.drawn import Drawing, keep_drawings
-from convergebench.images.manifest import ManifestFile, PackageRow, RecipeRow
-from convergebench.images.photographs import photograph
+from convergebench.images.manifest import FileRow, ManifestFile, PackageRow
 from convergebench.images.shipped import DATA
 from convergebench.types import KINDS, SourceImage
 from tests.images.samples import file_bytes, picture
 
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONVERGEBENCH_CACHE", str(folder))
-        yield folder
+SUITES = ("quick", "builtin")
+LARGEST_TOTAL = 9_000_000
+"""Bytes of pictures that a repository can carry."""
 
 
-@pytest.fixture(scope="module")
-def quick(cache: Path) -> Suite:
-    return load_suite("quick")
+def rows(name: str) -> tuple[FileRow | PackageRow, ...]:
+    return read_document(DATA / f"{name}.toml", ManifestFile).image
 
 
-def test_quick_has_four_small_images_of_each_kind(quick: Suite) -> None:
+@pytest.fixture(scope="module", params=SUITES)
+def suite(request: pytest.FixtureRequest) -> Suite:
+    return load_suite(request.param)
+
+
+def test_quick_has_four_small_images_of_each_kind() -> None:
+    quick = load_suite("quick")
     assert quick.counts() == {"face": 4, "object": 4, "scene": 4}
     assert all(max(image.width, image.height) == 320 for image in quick.images)
 
 
-def test_every_image_says_where_it_is_from_and_what_it_is(quick: Suite) -> None:
-    for image in quick.images:
+def test_quick_has_the_same_content_on_every_machine_and_in_every_version() -> None:
+    assert load_suite("quick").sha256 == "491c4013118ea1fe8608a4eb89a6993abd8853d9a269ec56170c5fd8f11d8386"
+
+
+def test_quick_needs_no_other_package() -> None:
+    assert all(isinstance(row, FileRow) for row in rows("quick"))
+
+
+def test_every_image_says_where_it_is_from_and_what_it_is(suite: Suite) -> None:
+    for image in suite.images:
         data = image.read()
         assert hashlib.sha256(data).hexdigest() == image.sha256
         assert decode(data).size == (image.width, image.height)
@@ -51,92 +56,55 @@ def test_every_image_says_where_it_is_from_and_what_it_is(quick: Suite) -> None:
         assert image.source
 
 
-def test_photographs_of_quick_say_that_they_were_scaled_down(quick: Suite) -> None:
-    photographs = [image for image in quick.images if not image.source.startswith("drawn: ")]
-    assert len(photographs) >= 3
-    assert all("at most 320 pixels long (Lanczos)" in image.source for image in photographs)
+def test_drawn_images_are_free_and_say_what_was_done_to_them(suite: Suite) -> None:
+    drawn = [image for image in suite.images if image.source.startswith("drawn: ")]
+    stored = "; stored as WebP of quality 83" if suite.name == "builtin" else ""
+    assert len(drawn) == {"quick": 8, "builtin": 92}[suite.name]
+    assert all(image.licence == "CC0-1.0" and image.source.endswith(f"renderer 2{stored}") for image in drawn)
 
 
-def test_quick_is_the_same_suite_every_time_and_fast_once_drawn(quick: Suite) -> None:
+def test_photographs_of_quick_say_that_they_were_scaled_down() -> None:
+    photographs = [row for row in rows("quick") if not row.source.startswith("drawn: ")]
+    assert len(photographs) == 4
+    assert all("at most 320 pixels long (Lanczos)" in row.source for row in photographs)
+
+
+def test_quick_loads_fast() -> None:
+    load_suite("quick")
     started = time.process_time()
-    again = load_suite("quick")
+    load_suite("quick")
     assert time.process_time() - started < 0.3
-    assert again.sha256 == quick.sha256
-    assert again == quick
 
 
-def test_a_damaged_picture_in_the_cache_is_drawn_again(quick: Suite, cache: Path) -> None:
-    path = next(cache.glob("pictures/v*/wooden-table-*.png"))
-    path.write_bytes(path.read_bytes()[:-100])
-    assert load_suite("quick").sha256 == quick.sha256
-
-
-def test_helpers_draw_the_same_bytes_as_the_caller(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawings = [Drawing("moss", seed, 256, 256) for seed in range(4)]
-    with monkeypatch.context() as patch:
-        patch.delattr("convergebench.images.drawn.drawing_bytes")  # so that only helpers can draw
-        by_helpers = keep_drawings(drawings)
-    for kept in by_helpers:
-        kept.path.unlink()
-    assert [keep_drawings([drawing])[0] for drawing in drawings] == by_helpers
-
-
-def test_a_script_without_a_main_guard_can_load_a_suite(quick: Suite, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("from convergebench.images import load_suite\nassert len(load_suite('quick').images) == 12\n")
-    assert subprocess.run([sys.executable, str(script)], check=False).returncode == 0
+def test_every_shipped_file_belongs_to_a_suite_and_all_are_small_enough() -> None:
+    named = {row.locate(DATA) for name in SUITES for row in rows(name) if isinstance(row, FileRow)}
+    files = {path for path in DATA.rglob("*") if path.is_file() and path.suffix != ".toml"}
+    assert files == named
+    assert sum(path.stat().st_size for path in files) < LARGEST_TOTAL
 
 
 def test_builtin_has_a_hundred_images_in_balance() -> None:
-    rows = read_document(DATA / "builtin.toml", ManifestFile).image
-    assert Counter(row.kind for row in rows) == {"face": 33, "object": 33, "scene": 34}
-    assert len({row.id for row in rows}) == 100
+    assert Counter(row.kind for row in rows("builtin")) == {"face": 33, "object": 33, "scene": 34}
+    assert len({row.id for row in rows("builtin")}) == len({row.sha256 for row in rows("builtin")}) == 100
 
 
 def test_builtin_mixes_photographs_with_drawings_in_five_shapes() -> None:
-    rows = read_document(DATA / "builtin.toml", ManifestFile).image
-    drawn = [row for row in rows if isinstance(row, RecipeRow)]
-    photographs = [row for row in rows if isinstance(row, PackageRow)]
-    assert {row.kind for row in photographs} == set(KINDS)
-    assert all(row.width * row.height >= 1024 * 1024 for row in drawn)
-    assert {round(row.width / row.height, 2) for row in drawn} == {1.0, 1.33, 0.75, 1.5, 1.78}
-    assert len({(row.recipe, row.seed) for row in drawn}) == len(drawn)
+    images = load_suite("builtin").images
+    drawn = [image for image in images if image.source.startswith("drawn: ")]
+    assert {image.kind for image in images if image not in drawn} == set(KINDS)
+    assert all(image.width * image.height >= 1024 * 1024 for image in drawn)
+    assert {round(image.width / image.height, 2) for image in drawn} == {1.0, 1.33, 0.75, 1.5, 1.78}
 
 
-@pytest.mark.parametrize("name", ["quick", "builtin"])
-def test_shipped_rows_name_recipes_of_their_kind(name: str) -> None:
-    from convergebench.images.pictures import RECIPES
-
-    for row in read_document(DATA / f"{name}.toml", ManifestFile).image:
-        if isinstance(row, RecipeRow):
-            assert RECIPES[row.recipe].kind == row.kind, row.id
-
-
-def test_photographs_of_builtin_have_their_native_size(cache: Path) -> None:
-    for row in read_document(DATA / "builtin.toml", ManifestFile).image:
-        if isinstance(row, PackageRow):
-            image, shipped = (photograph(**{**row.model_dump(), "long_side": side}) for side in (row.long_side, None))
-            assert shipped.sha256 == row.sha256
-            assert (image.width, image.height) == (shipped.width, shipped.height)
-            np.testing.assert_array_equal(decode(image.read()).pixels, decode(shipped.read()).pixels)
-
-
-def test_editors_of_builtin_need_not_heed_colour_profiles(cache: Path) -> None:
-    for row in read_document(DATA / "builtin.toml", ManifestFile).image:
-        if isinstance(row, PackageRow):
-            data = photograph(**row.model_dump()).read()
+def test_editors_need_not_heed_colour_profiles(suite: Suite) -> None:
+    for image in suite.images:
+        if not image.source.startswith("drawn: "):
+            data = image.read()
             np.testing.assert_array_equal(np.array(Image.open(io.BytesIO(data)).convert("RGB")), decode(data).pixels)
 
 
-@pytest.mark.slow
-def test_builtin_loads_whole(cache: Path) -> None:
-    suite = load_suite("builtin")
-    assert suite.counts() == {"face": 33, "object": 33, "scene": 34}
-    assert len({image.sha256 for image in suite.images}) == 100
-
-
 def test_suites_are_on_the_shelf() -> None:
-    assert registry.names("suites")[:2] == ["quick", "builtin"]
+    assert registry.names("suites")[:2] == [*SUITES]
 
 
 def test_an_unknown_suite_is_answered_with_a_suggestion() -> None:

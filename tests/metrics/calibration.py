@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from convergebench.images.frame import Pixels
-from convergebench.weights.catalogue import Source, Weight, WeightFile
+from convergebench.weights.catalogue import Weight, WeightFile, WeightSource
 from convergebench.weights.fetch import fetch
 from convergebench.weights.store import search
 
@@ -37,7 +37,9 @@ IMAGES = Weight(
     licence="for research (TID2013)",
     noncommercial=True,
     files=tuple(WeightFile(path=path, sha256=checksum, size=589878) for path, checksum in SUMS.items()),
-    sources=(Source(package="pyiqa", version="0.1.16", members=tuple(f"ResultsCalibra/{path}" for path in SUMS)),),
+    sources=(
+        WeightSource(package="pyiqa", version="0.1.16", members=tuple(f"ResultsCalibra/{path}" for path in SUMS)),
+    ),
 )
 NAMES = ("I03", "I04", "I06", "I08", "I19")
 PUBLISHED = Path(__file__).parents[1] / "golden" / "published.csv"

@@ -10,11 +10,11 @@ from urllib.parse import urlparse
 import numpy as np
 import scipy.io
 
-from convergebench.metrics.iqa._pyiqa import Network, _imported
-from convergebench.metrics.iqa._stand_ins import Desk, stand_ins
+from convergebench.metrics.iqa._patched_loading import WeightFiles, patched_loading
+from convergebench.metrics.iqa._pyiqa import PyiqaNetwork, _imported
 
 
-def random_network(network: Network, folder: Path, seed: int = 1) -> Any:
+def random_network(network: PyiqaNetwork, folder: Path, seed: int = 1) -> Any:
     """pyiqa's network with random weights; the files that hold them are left in the folder."""
     import torch
 
@@ -25,15 +25,15 @@ def random_network(network: Network, folder: Path, seed: int = 1) -> Any:
     folder.mkdir(parents=True, exist_ok=True)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        with stand_ins(modules, Writer(network, folder)):
+        with patched_loading(modules, Writer(network, folder)):
             net = registry.ARCH_REGISTRY.get(options.pop("type"))(**options)
     return net.eval()
 
 
-class Writer(Desk):
-    """A desk that writes the file it is asked for, out of what is in the network at that moment."""
+class Writer(WeightFiles):
+    """Writes each requested file from the network's current parameters."""
 
-    def __init__(self, network: Network, folder: Path) -> None:
+    def __init__(self, network: PyiqaNetwork, folder: Path) -> None:
         super().__init__(network.name, {}, network.overwritten)
         self.out = folder
 

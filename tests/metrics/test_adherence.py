@@ -8,6 +8,7 @@ import pytest
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame, Pixels
+from convergebench.metrics._region import _cells
 from convergebench.metrics.operations import GEOMETRIC, INVERSE, expected
 from convergebench.types import Operation
 from tests.metrics.pictures import box_blur, jpeg, measured, noisy, photograph, resized, tinted, with_disc
@@ -140,3 +141,13 @@ def test_undoing_needs_the_image_in_between() -> None:
     with pytest.raises(Unmeasurable) as caught:
         measured("undone", photograph("coffee"), photograph("coffee"), operation="remove")
     assert caught.value.status == "no-reference"
+
+
+def test_cells_are_mean_colours_from_black_to_white() -> None:
+    pixels = np.zeros((300, 600, 3), np.uint8)
+    pixels[:, 300:] = 255
+    cells = _cells(Frame(pixels))
+    height, width = cells.shape[:2]
+    assert width == 2 * height
+    assert (cells[:, : width // 2] == 0).all()
+    assert (cells[:, width // 2 :] == 1).all()

@@ -17,7 +17,7 @@ from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
 from convergebench.metrics.no_reference._decay_features import picture_features
-from convergebench.metrics.no_reference._decay_model import NUMBERS, bent, from_document, shipped
+from convergebench.metrics.no_reference._decay_model import NUMBERS, from_document, shipped_model, soft_limited
 from convergebench.metrics.no_reference.decay import CHECKSUM
 from tests.metrics.pictures import jpeg, measured, noisy, photograph
 from training.decay import sources
@@ -105,14 +105,14 @@ def test_the_numbers_are_those_of_this_version() -> None:
 
 
 def test_the_model_knows_its_features() -> None:
-    model = shipped(CHECKSUM)
+    model = shipped_model(CHECKSUM)
     assert set(model.names) <= set(picture_features(COFFEE))
     assert len(model.names) == len(model.centre) == len(model.signed) == len(model.either)
 
 
 def test_features_far_out_count_ever_less_but_always_more() -> None:
-    assert bent(np.array([-3.0, 0.0, 4.9])).tolist() == [-3.0, 0.0, 4.9]
-    far = bent(np.array([-40.0, -20.0, 6.0, 20.0, 40.0, 1000.0]))
+    assert soft_limited(np.array([-3.0, 0.0, 4.9])).tolist() == [-3.0, 0.0, 4.9]
+    far = soft_limited(np.array([-40.0, -20.0, 6.0, 20.0, 40.0, 1000.0]))
     assert (np.diff(far) > 0).all()
     assert far[4] == -far[0] < 16
 
@@ -120,7 +120,7 @@ def test_features_far_out_count_ever_less_but_always_more() -> None:
 @pytest.mark.slow
 def test_the_numbers_are_what_learning_gives() -> None:
     made = from_document(json.loads(packed(read(TABLE))))
-    model = shipped(CHECKSUM)
+    model = shipped_model(CHECKSUM)
     assert made.names == model.names
     for column in ("centre", "spread", "signed", "either"):
         np.testing.assert_allclose(getattr(made, column), getattr(model, column), rtol=2e-3, atol=2e-4)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.determinism import CHECKS, _plain, _shown, candidates, compare, distance
-from convergebench.engine.repeatability import GONE
+from convergebench.measuring.repeatability import GONE
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,9 +22,9 @@ from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import FunctionMetric, Item
 from convergebench.metrics.iqa import _pyiqa
-from convergebench.metrics.iqa._pyiqa import Network
-from convergebench.metrics.iqa._stand_ins import CLIP_FILES, Desk, Overlay, stand_ins
-from convergebench.metrics.iqa.typical import PUBLISHED
+from convergebench.metrics.iqa._patched_loading import CLIP_FILES, PatchedModule, WeightFiles, patched_loading
+from convergebench.metrics.iqa._pyiqa import PyiqaNetwork
+from convergebench.metrics.iqa.published import PUBLISHED
 from convergebench.weights import find_weight
 from tests.docs.blocks import blocks
 
@@ -40,14 +40,14 @@ def adapter(name: str) -> FunctionMetric:
     return found
 
 
-def network(name: str) -> Network:
+def network(name: str) -> PyiqaNetwork:
     found = import_module(f"convergebench.metrics.iqa.{name.replace('-', '_')}")._NETWORK
-    assert isinstance(found, Network)
+    assert isinstance(found, PyiqaNetwork)
     return found
 
 
 def test_there_is_one_file_for_each() -> None:
-    files = {path.stem.replace("_", "-") for path in ROOM.glob("[a-z]*.py")} - {"typical"}
+    files = {path.stem.replace("_", "-") for path in ROOM.glob("[a-z]*.py")} - {"published"}
     assert files == set(BY_PYIQA)
     assert len(BY_PYIQA) == 17
     assert len(PUBLISHED) == 23
@@ -128,14 +128,14 @@ def test_without_pyiqa_the_answer_is_what_to_type(monkeypatch: pytest.MonkeyPatc
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", absent)
-    _pyiqa.forget()
+    _pyiqa.clear_cache()
     with pytest.raises(Prerequisite, match=r'^musiq needs pyiqa: pip install "convergebench\[iqa\]"$'):
         adapter("musiq")(picture())
 
 
 def test_another_version_of_pyiqa_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda _: "0.1.15")
-    _pyiqa.forget()
+    _pyiqa.clear_cache()
     with pytest.raises(Prerequisite, match=r"musiq is checked with pyiqa 0\.1\.16, here is 0\.1\.15"):
         adapter("musiq")(picture())
 
@@ -162,7 +162,7 @@ def test_files_are_found_by_the_names_pyiqa_uses(monkeypatch: pytest.MonkeyPatch
     assert network("musiq").files() == {"musiq_koniq_ckpt-e95806b9.pth": tmp_path / "musiq_koniq_ckpt-e95806b9.pth"}
 
 
-# --- the desk and the stand-ins, on networks of our own -------------------------------------------------
+# --- patched loading, on networks of our own -------------------------------------------------
 
 
 @pytest.fixture
@@ -170,49 +170,49 @@ def torch() -> Any:
     return pytest.importorskip("torch")
 
 
-def test_the_desk_fills_every_parameter(torch: Any, tmp_path: Path) -> None:
+def test_loading_fills_every_parameter(torch: Any, tmp_path: Path) -> None:
     theirs, ours = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
     torch.save({"params": {f"module.{key}": value for key, value in theirs.state_dict().items()}}, tmp_path / "a.pth")
-    desk = Desk("small", {"a.pth": tmp_path / "a.pth"})
-    desk.fill(ours, "https://example.org/some/a.pth?download=true", True, "params")
-    desk.whole()
+    files = WeightFiles("small", {"a.pth": tmp_path / "a.pth"})
+    files.fill(ours, "https://example.org/some/a.pth?download=true", True, "params")
+    files.require_all_read()
     assert torch.equal(ours.weight, theirs.weight)
 
 
 def test_a_file_that_lacks_a_parameter_is_refused_even_if_pyiqa_would_not_mind(torch: Any, tmp_path: Path) -> None:
     torch.save({"weight": torch.zeros(2, 3)}, tmp_path / "a.pth")
-    desk = Desk("small", {"a.pth": tmp_path / "a.pth"})
+    files = WeightFiles("small", {"a.pth": tmp_path / "a.pth"})
     with pytest.raises(Prerequisite, match=r"a\.pth does not fit pyiqa's small .*bias"):
-        desk.fill(torch.nn.Linear(3, 2), "a.pth", strict=False)
+        files.fill(torch.nn.Linear(3, 2), "a.pth", strict=False)
 
 
 def test_a_file_that_would_run_code_is_refused(torch: Any, tmp_path: Path) -> None:
     torch.save({"weight": Path("somewhere")}, tmp_path / "a.pth")
     with pytest.raises(Prerequisite, match="cannot be read as tensors alone"):
-        Desk("small", {"a.pth": tmp_path / "a.pth"}).state("https://example.org/a.pth")
+        WeightFiles("small", {"a.pth": tmp_path / "a.pth"}).state("https://example.org/a.pth")
 
 
 def test_a_file_nobody_declared_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Prerequisite, match=r"small: this pyiqa wants the unknown file b\.pth"):
-        Desk("small", {}).path("https://example.org/b.pth")
+    with pytest.raises(Prerequisite, match=r"small: this pyiqa requests the unknown file b\.pth"):
+        WeightFiles("small", {}).path("https://example.org/b.pth")
 
 
 def test_a_file_that_was_not_read_means_random_weights_and_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(Prerequisite, match=r"small: pyiqa did not read a\.pth"):
-        Desk("small", {"a.pth": tmp_path / "a.pth"}).whole()
+        WeightFiles("small", {"a.pth": tmp_path / "a.pth"}).require_all_read()
 
 
 def test_stand_ins_are_taken_away_again(torch: Any) -> None:
     module = ModuleType("arch")
     module.__dict__.update(load_pretrained_network="theirs", DEFAULT_CACHE_DIR="cache", torch=torch)
     before = dict(module.__dict__)
-    desk = Desk("small", {})
+    files = WeightFiles("small", {})
 
     def fails() -> None:
-        with stand_ins([module], desk):
-            assert module.__dict__["load_pretrained_network"] == desk.fill
+        with patched_loading([module], files):
+            assert module.__dict__["load_pretrained_network"] == files.fill
             assert module.__dict__["DEFAULT_CACHE_DIR"] != "cache"
-            assert module.__dict__["torch"].hub.load_state_dict_from_url == desk.state
+            assert module.__dict__["torch"].hub.load_state_dict_from_url == files.state
             assert module.__dict__["torch"].nn is torch.nn
             assert "print" in module.__dict__
             raise KeyError
@@ -225,8 +225,10 @@ def test_stand_ins_are_taken_away_again(torch: Any) -> None:
 def test_backbones_start_empty(torch: Any) -> None:
     asked: list[object] = []
     module = ModuleType("arch")
-    module.__dict__.update(timm=Overlay(torch, create_model=lambda *_, **options: asked.append(options["pretrained"])))
-    with stand_ins([module], Desk("small", {})):
+    module.__dict__.update(
+        timm=PatchedModule(torch, create_model=lambda *_, **options: asked.append(options["pretrained"]))
+    )
+    with patched_loading([module], WeightFiles("small", {})):
         module.__dict__["timm"].create_model("resnet50", pretrained=True, features_only=True)
     assert asked == [False]
 

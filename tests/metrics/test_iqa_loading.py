@@ -18,7 +18,7 @@ from convergebench.errors import Prerequisite
 from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics.base import Item
 from convergebench.metrics.iqa import _pyiqa
-from convergebench.metrics.iqa._pyiqa import Network
+from convergebench.metrics.iqa._pyiqa import PyiqaNetwork
 from convergebench.weights import locate
 from tests.metrics.calibration import NAMES, calibration_pair, published
 from tests.metrics.iqa_files import MAKERS, random_network
@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     small = {"clip-rn50-openai": tmp_path / "RN50.pt", "clip-vit-b-32-openai": tmp_path / "ViT-B-32.pt"}
     monkeypatch.setattr(_pyiqa, "locate", lambda name: small.get(name) or locate(name))
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    _pyiqa.forget()
+    _pyiqa.clear_cache()
     return tmp_path
 
 
@@ -168,10 +168,10 @@ def test_the_last_patches_do_not_count_for_wadiqam(folder: Path) -> None:
 def test_real_weights_give_the_published_scores(
     name: str, module: str, file: str, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Network, "files", lambda _: {file: REAL / file} if file else {})
-    _pyiqa.forget()
-    through = Network(name, (module,))
+    monkeypatch.setattr(PyiqaNetwork, "files", lambda _: {file: REAL / file} if file else {})
+    _pyiqa.clear_cache()
+    through = PyiqaNetwork(name, (module,))
     for image in NAMES:
         score = through.score(Item(Frame(calibration_pair(image)[1])))
         assert score == pytest.approx(published(f"{name}(ours)")[image], abs=tolerance)
-    _pyiqa.forget()
+    _pyiqa.clear_cache()

@@ -244,13 +244,13 @@ def test_a_reference_is_worked_out_once_and_a_subject_leaves_nothing(monkeypatch
     from convergebench.metrics.full_reference import _networks
 
     seen: list[Frame] = []
-    keep = _networks.Network.keep
+    keep = _networks.FeatureNetwork.keep
 
     def counted(self: Any, frame: Frame) -> Any:
         seen.append(frame)
         return keep(self, frame)
 
-    monkeypatch.setattr(_networks.Network, "keep", counted)
+    monkeypatch.setattr(_networks.FeatureNetwork, "keep", counted)
     reference = Frame(photograph("coffee", 80, 70))
     subjects = [Frame(jpeg(reference.pixels, quality)) for quality in (80, 50, 20)]
     readings("lpips", *(Item(subject, reference) for subject in subjects[:2]))
@@ -271,10 +271,10 @@ def test_bfloat16_is_off_by_less_than_stated(name: str) -> None:
 
 def test_what_a_program_set_for_its_own_networks_is_left_as_it_was() -> None:
     torch = pytest.importorskip("torch")
-    from convergebench.metrics._torch import exact
+    from convergebench.metrics._torch import full_precision
 
     before = torch.backends.cudnn.conv.fp32_precision
-    with exact():
+    with full_precision():
         assert torch.backends.cudnn.conv.fp32_precision == "ieee"
         assert torch.is_inference_mode_enabled()
     assert torch.backends.cudnn.conv.fp32_precision == before
@@ -283,18 +283,18 @@ def test_what_a_program_set_for_its_own_networks_is_left_as_it_was() -> None:
 
 def test_a_thread_that_is_done_does_not_take_the_precision_from_another() -> None:
     torch = pytest.importorskip("torch")
-    from convergebench.metrics._torch import exact
+    from convergebench.metrics._torch import full_precision
 
     before, seen = torch.backends.cudnn.conv.fp32_precision, []
     inside, go_on = Event(), Event()
 
     def second() -> None:
-        with exact():
+        with full_precision():
             inside.set()
             go_on.wait(10)
             seen.append(torch.backends.cudnn.conv.fp32_precision)
 
-    with exact():
+    with full_precision():
         thread = Thread(target=second)
         thread.start()
         inside.wait(0.2)

@@ -58,8 +58,8 @@ def test_the_network_is_a_resnet_as_torch_itself_builds_it(saved: Path) -> None:
     def layer(x: Any, name: str, norm: str, stride: int) -> Any:
         weight = state[f"{name}.weight"]
         out = torch.nn.functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
-        told = (state[f"{norm}.{part}"] for part in ("running_mean", "running_var", "weight", "bias"))
-        return torch.nn.functional.batch_norm(out, *told)
+        stats = (state[f"{norm}.{part}"] for part in ("running_mean", "running_var", "weight", "bias"))
+        return torch.nn.functional.batch_norm(out, *stats)
 
     y = torch.nn.functional.max_pool2d(layer(x, "conv1", "bn1", 2).relu(), 3, 2, 1)
     for name, stride in (("layer1.0", 1), ("layer2.0", 2), ("layer2.1", 1), ("layer3.0", 2), ("layer4.0", 2)):

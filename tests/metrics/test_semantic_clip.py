@@ -97,16 +97,16 @@ def test_the_value_is_that_of_transformers_own_pipeline(small_clip: None, saved:
 
     folder = saved["clip-vit-l14"]
     model = CLIPModel.from_pretrained(folder)
-    told = json.loads((folder / "preprocessor_config.json").read_text(encoding="utf-8"))
-    how = Preparation(28, 28, tuple(told["image_mean"]), tuple(told["image_std"]))
+    config = json.loads((folder / "preprocessor_config.json").read_text(encoding="utf-8"))
+    how = Preparation(28, 28, tuple(config["image_mean"]), tuple(config["image_std"]))
     pictures = [photograph("coffee", 64, 64), photograph("chelsea", 64, 64)]
     pixels = torch.from_numpy(np.stack([prepared(one, how) for one in pictures]))
     with torch.no_grad():
         out = model(pixel_values=pixels, input_ids=torch.tensor([_clip.token_ids(WITH, folder, 12)]))
     first, second = out.image_embeds.double()
     assert pair(clip, *pictures) == pytest.approx(float(first @ second), abs=1e-6)
-    said = clip_text(Item(Frame(pictures[0]), after=WITH))
-    assert said == pytest.approx(float(first @ out.text_embeds[0].double()), abs=1e-6)
+    value = clip_text(Item(Frame(pictures[0]), after=WITH))
+    assert value == pytest.approx(float(first @ out.text_embeds[0].double()), abs=1e-6)
 
 
 def test_preparation_is_that_of_the_original() -> None:

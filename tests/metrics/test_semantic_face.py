@@ -11,7 +11,7 @@ import pytest
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics.base import Item
-from convergebench.metrics.semantic.face_identity import Face, face_identity, faces, overlap
+from convergebench.metrics.semantic.face_identity import DetectedFace, face_identity, faces, overlap
 from convergebench.weights import find_weight
 from convergebench.weights.store import search
 from tests.metrics.pictures import box_blur, jpeg, photograph, resized
@@ -35,8 +35,8 @@ def value(subject: Pixels, reference: Pixels) -> float:
 
 
 def test_arithmetic_of_overlaps() -> None:
-    def face(left: int, top: int, right: int, bottom: int) -> Face:
-        return Face(left, top, right, bottom, 1.0, np.zeros(128))
+    def face(left: int, top: int, right: int, bottom: int) -> DetectedFace:
+        return DetectedFace(left, top, right, bottom, 1.0, np.zeros(128))
 
     assert overlap(face(0, 0, 10, 10), face(0, 0, 10, 10)) == 1
     assert overlap(face(0, 0, 10, 10), face(5, 0, 15, 10)) == pytest.approx(1 / 3)

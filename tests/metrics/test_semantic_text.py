@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame, Pixels
 from convergebench.metrics.base import Item
-from convergebench.metrics.semantic._ocr import Line, lines
+from convergebench.metrics.semantic._ocr import TextLine, lines
 from convergebench.metrics.semantic.text_kept import letters, missing, near, text_kept
 from convergebench.weights import find_weight
 from convergebench.weights.store import search
@@ -35,8 +35,8 @@ def value(subject: Pixels, reference: Pixels) -> float:
     return text_kept(Item(Frame(subject), Frame(reference)))
 
 
-def line(text: str, left: float, top: float, right: float, bottom: float) -> Line:
-    return Line(text, np.array([(left, top), (right, top), (right, bottom), (left, bottom)], np.float32), 1.0)
+def line(text: str, left: float, top: float, right: float, bottom: float) -> TextLine:
+    return TextLine(text, np.array([(left, top), (right, top), (right, bottom), (left, bottom)], np.float32), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_case_spaces_and_wide_signs_do_not_count() -> None:
 
 
 def test_lines_are_matched_by_place_and_put_together_from_left_to_right() -> None:
-    wanted = line("open today", 10, 100, 110, 120)
+    target = line("open today", 10, 100, 110, 120)
     found = (line("today", 60, 104, 112, 121), line("open", 9, 99, 55, 118), line("shut", 10, 140, 110, 160))
-    assert [other.text for other in near(wanted, found)] == ["open", "today"]
+    assert [other.text for other in near(target, found)] == ["open", "today"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["case"]))

@@ -12,7 +12,7 @@ import pytest
 from convergebench.weights import catalogue as catalogue_module
 from convergebench.weights import find_weight
 from convergebench.weights.checksums import sha256_of
-from convergebench.weights.store import gather, keep
+from convergebench.weights.store import add_to_store, match_files
 
 CAPTIONS = ("a photo", "a photo with a red ball", "a portrait of a person", "a portrait of a person wearing a hat")
 
@@ -30,7 +30,7 @@ def seeded(monkeypatch: pytest.MonkeyPatch, name: str, folder: Path, *, added: b
     if added:
         monkeypatch.setenv("CONVERGEBENCH_CACHE", str(folder.parent / "cache"))
         monkeypatch.delenv("CONVERGEBENCH_WEIGHTS", raising=False)
-        keep(small, gather(small, folder))
+        add_to_store(small, match_files(small, folder))
     else:
         monkeypatch.setenv("CONVERGEBENCH_WEIGHTS", str(folder))
 
@@ -63,8 +63,8 @@ def save_clip(folder: Path, *, seed: int = 0) -> Path:
     folder.mkdir(parents=True)
     model.save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
-    told = {"size": 28, "crop_size": 28, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.25, 0.2, 0.3], "resample": 3}
-    (folder / "preprocessor_config.json").write_text(json.dumps(told), encoding="utf-8")
+    config = {"size": 28, "crop_size": 28, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.25, 0.2, 0.3], "resample": 3}
+    (folder / "preprocessor_config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
 
 
@@ -81,13 +81,13 @@ def save_dinov2(folder: Path, *, seed: int = 0) -> Path:
             parameter.add_(0.15 * torch.randn_like(parameter))
     folder.mkdir(parents=True)
     model.save_pretrained(folder)
-    told = {
+    config = {
         "size": {"shortest_edge": 32},
         "crop_size": {"height": 28, "width": 28},
         "image_mean": [0.485, 0.456, 0.406],
         "image_std": [0.229, 0.224, 0.225],
     }
-    (folder / "preprocessor_config.json").write_text(json.dumps(told), encoding="utf-8")
+    (folder / "preprocessor_config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
-from convergebench.analysis.replicate import SCHEMAS, ReplicateAnalysis
-from convergebench.analysis.units import STEP
+from convergebench.analysis.decay_result import SCHEMAS, DecayAnalysis
 from convergebench.metrics.base import MetricFacts
 from convergebench.report.input import ReportInput
+from convergebench.studies.units import STEP
 from tests.report.pictures import Pixels, degrade, draw, readings, ssim, store
 from tests.report.synthetic import FACTS as ROUND_TRIP_FACTS
 
@@ -78,7 +78,7 @@ def frame(name: str, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame([{column: row.get(column) for column in columns} for row in rows], schema=columns)
 
 
-def findings(chains: pl.DataFrame, steps: pl.DataFrame, run: Path) -> ReplicateAnalysis:
+def findings(chains: pl.DataFrame, steps: pl.DataFrame, run: Path) -> DecayAnalysis:
     """Every frame with a few rows, as the analysis would give them; crops are cut from the run's own pictures."""
     labels = [label for row in chains.to_dicts() for label in _labels(row, steps, run)]
     made: dict[str, list[dict[str, Any]]] = {
@@ -125,7 +125,7 @@ def findings(chains: pl.DataFrame, steps: pl.DataFrame, run: Path) -> ReplicateA
             for editor, done in zip(EDITORS, (10, 3), strict=True)
         ],
     }
-    return ReplicateAnalysis(**{one.name: frame(one.name, made[one.name]) for one in fields(ReplicateAnalysis)})
+    return DecayAnalysis(**{one.name: frame(one.name, made[one.name]) for one in fields(DecayAnalysis)})
 
 
 def _share(editor: str, mode: str, level: str, title: str, rule: str, place: int) -> dict[str, Any]:
@@ -241,19 +241,19 @@ def make_copies(
         run=root,
         facts=FACTS,
         simulated=simulated,
-        replicate=findings(table, steps_frame, root),
+        results={"decay": findings(table, steps_frame, root)},
     )
 
 
-def frames_of(given: ReportInput) -> ReplicateAnalysis:
+def frames_of(given: ReportInput) -> DecayAnalysis:
     """The run's own frames."""
-    assert given.replicate is not None
-    return given.replicate
+    assert given.decay is not None
+    return given.decay
 
 
 def with_frames(given: ReportInput, **frames: pl.DataFrame) -> ReportInput:
     """The run with other frames."""
-    return replace(given, replicate=replace(frames_of(given), **frames))
+    return replace(given, results={"decay": replace(frames_of(given), **frames)})
 
 
 def text_of(path: Path) -> str:

@@ -9,18 +9,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from convergebench.analysis.audit.positions import standing_still
 from convergebench.analysis.audit.result import INPUTS
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.decay import with_step_1
-from convergebench.engine.measure import measure
-from convergebench.engine.singles import rate_every_picture
+from convergebench.conductor.analyse_audit import UNMEASURED, audit_report_input, run_names
 from convergebench.errors import StudyError
+from convergebench.measuring.every_picture import rate_every_picture
+from convergebench.measuring.measure import measure
 from convergebench.metrics import load_metric
-from convergebench.report.audit.assemble import UNMEASURED, assemble_audit, run_names
 from convergebench.report.audit.input import AuditReportInput
-from convergebench.report.audit.places import standing_still
 from convergebench.store.manifest import read_manifest, write_manifest
 from convergebench.store.run import Run
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.engine.audited_run import STEPS, make_round_trips, make_run
 
 SETTINGS = AuditSettings(gaps=(2, 4), draws=100)
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def gathered(*runs: Path, by: str = "round", **more: object) -> AuditReportInput:
     settings = AuditSettings(gaps=(2,), by=by, draws=100)  # type: ignore[arg-type]
-    return assemble_audit(runs, settings, wanted=["brisque", "niqe"], not_run={}, **more)  # type: ignore[arg-type]
+    return audit_report_input(runs, settings, wanted=["brisque", "niqe"], not_run={}, **more)  # type: ignore[arg-type]
 
 
 def at(given: AuditReportInput, pair: str, editor: str) -> list[tuple[int, int]]:
@@ -72,12 +72,12 @@ def test_pictures_inside_a_round_keep_their_score_without_a_place(folder: Path) 
 
 
 def test_by_step_a_note_says_which_chains_do_not_show_their_source_at_every_step(folder: Path) -> None:
-    def told(run: str, by: str) -> list[str]:
+    def notes(run: str, by: str) -> list[str]:
         return [note for note in gathered(folder / run, by=by).audit.notes if "unlike content" in note]
 
-    assert told("run", "round") == told("trips", "round") == []
-    assert told("trips", "step")[0].startswith("2 chains in trips should show the source only at the end of a round:")
-    assert len(told("run", "step")) == 1, "its cycles"
+    assert notes("run", "round") == notes("trips", "round") == []
+    assert notes("trips", "step")[0].startswith("2 chains in trips should show the source only at the end of a round:")
+    assert len(notes("run", "step")) == 1, "its cycles"
 
 
 def test_from_the_untouched_picture_on_what_the_first_step_does_is_damage() -> None:
@@ -127,10 +127,12 @@ def test_every_scored_picture_can_be_shown(folder: Path) -> None:
 
 def test_a_metric_without_a_score_is_named_with_the_reason(folder: Path) -> None:
     wanted = ["brisque", "niqe", "rali"]
-    given = assemble_audit([folder / "run"], SETTINGS, wanted=wanted, not_run={"rali": "a plug-in", "brisque": "old"})
+    given = audit_report_input(
+        [folder / "run"], SETTINGS, wanted=wanted, not_run={"rali": "a plug-in", "brisque": "old"}
+    )
     assert given.given.not_run == {"niqe": UNMEASURED, "rali": "a plug-in"}
     with pytest.raises(StudyError, match=r"there is no score to audit in .*run; leave --no-measure out"):
-        assemble_audit([folder / "run"], SETTINGS, wanted=["niqe"], not_run={})
+        audit_report_input([folder / "run"], SETTINGS, wanted=["niqe"], not_run={})
 
 
 def test_a_metric_that_differs_between_runs_is_told_and_one_that_is_gone_does_no_harm(

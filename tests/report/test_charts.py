@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convergebench.report.charts.curves import CurveChart, draw_curves
+from convergebench.report.charts.dots import Dot, DotChart
 from convergebench.report.charts.labels import spread
-from convergebench.report.charts.ranking import Dot, draw_ranking
+from convergebench.report.charts.lines import LineChart
 from convergebench.report.charts.scale import Scale, span, tick_text, ticks, whole_ticks, within
-from convergebench.report.charts.series import Point, Series, endless_names, thin
-from convergebench.report.charts.survival import Stair, Staircase, draw_survival
+from convergebench.report.charts.series import LineSeries, Point, endless_names, thin
+from convergebench.report.charts.survival import SurvivalChart, SurvivalCurve, SurvivalPoint
 from convergebench.report.charts.svg import NARROW, WIDE, element, path
 from convergebench.report.palette import DARK, LIGHT, styles
 
@@ -23,10 +23,10 @@ STYLE = styles(["a", "b"])
 
 @given(st.lists(st.floats(-50, 350), min_size=1, max_size=15))
 @settings(max_examples=80, deadline=None)
-def test_labels_never_overlap_and_stay_inside(wanted: list[float]) -> None:
-    placed = spread(wanted, gap=15, low=0, high=300)
+def test_labels_never_overlap_and_stay_inside(targets: list[float]) -> None:
+    placed = spread(targets, gap=15, low=0, high=300)
     ordered = sorted(placed)
-    room = min(15.0, 300 / max(1, len(wanted) - 1)) if len(wanted) > 1 else 15.0
+    room = min(15.0, 300 / max(1, len(targets) - 1)) if len(targets) > 1 else 15.0
     assert all(b - a >= room - 1e-6 for a, b in pairwise(ordered))
     assert min(placed) >= -1e-6
     assert max(placed) <= 300 + 1e-6
@@ -63,10 +63,10 @@ def test_tick_numbers_have_the_decimals_of_their_step() -> None:
 
 
 def test_a_curve_that_hardly_falls_does_not_look_like_a_collapse() -> None:
-    chart = CurveChart(
+    chart = LineChart(
         [_series("steady", [1.0, 0.9999, 0.9991])], "ssim", "ssim", levels=[("noticeable", 0.9)], include=[1.0]
     )
-    drawn = str(draw_curves(chart, 720))
+    drawn = str(chart.svg(720))
     (walked,) = re.findall(r'<path d="M([^"]+)"[^>]*class="curve"', drawn)
     heights = [float(place.split()[1]) for place in walked.split("L")]
     assert max(heights) - min(heights) < 0.01 * (360 - 34)
@@ -94,7 +94,7 @@ def test_room_is_made_on_the_side_where_values_can_be() -> None:
 
 def test_a_ranking_of_perfect_scores_ends_at_a_hundred() -> None:
     style = styles(["a", "b"])
-    drawn = str(draw_ranking([Dot(n, style[n], 100.0, 99.98, 100.0) for n in "ab"], 720, title="C", label="C"))
+    drawn = str(DotChart([Dot(n, style[n], 100.0, 99.98, 100.0) for n in "ab"], "C", "C").svg(720))
     shown = [float(number) for number in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
     assert min(shown) <= 92
     assert max(shown) == 100
@@ -125,16 +125,14 @@ def test_a_missing_value_is_a_gap_and_not_a_guess() -> None:
     assert re.findall(r'd="([^"]*)"', drawn) == ["M0 0M2 2L3 3"]
 
 
-def _series(name: str, values: list[float | None]) -> Series:
-    return Series(name, STYLE["a"], tuple(Point(n, value, None, None, 3) for n, value in enumerate(values)))
+def _series(name: str, values: list[float | None]) -> LineSeries:
+    return LineSeries(name, STYLE["a"], tuple(Point(n, value, None, None, 3) for n, value in enumerate(values)))
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_curves_begin_at_the_untouched_image_and_are_named(width: int) -> None:
-    chart = CurveChart(
-        [_series("kept", [1.0, 0.9, 0.8])], "ssim (↑ better)", "said aloud", [("noticeable", 0.9)], [1.0]
-    )
-    drawn = draw_curves(chart, width)
+    chart = LineChart([_series("kept", [1.0, 0.9, 0.8])], "ssim (↑ better)", "said aloud", [("noticeable", 0.9)], [1.0])
+    drawn = chart.svg(width)
     root = ElementTree.fromstring(drawn)
     assert root.attrib["role"] == "img"
     assert root.attrib["aria-label"] == "said aloud"
@@ -146,20 +144,24 @@ def test_curves_begin_at_the_untouched_image_and_are_named(width: int) -> None:
 
 
 def test_an_infinite_start_is_said_where_it_cannot_be_drawn() -> None:
-    drawn = draw_curves(CurveChart([_series("a", [None, 40.0, 30.0])], "psnr", "psnr"), WIDE)
+    drawn = LineChart([_series("a", [None, 40.0, 30.0])], "psnr", "psnr").svg(WIDE)
     assert "∞ at 0" in drawn
 
 
 def test_a_ranking_says_why_an_editor_has_no_dot() -> None:
     dots = [Dot("a", STYLE["a"], 90.0, 88.0, 91.0), Dot("b", STYLE["b"], None, None, None, "no score")]
-    drawn = draw_ranking(dots, WIDE, title="score", label="ranking")
+    drawn = DotChart(dots, "score", "ranking").svg(WIDE)
     assert drawn.count("<circle") == 1
     assert "no score" in drawn
 
 
 def test_survival_marks_the_censored_and_counts_those_at_risk() -> None:
-    stairs = (Stair(0, 1.0, 1.0, 1.0, 9, 0), Stair(1, 0.5, 0.2, 0.8, 8, 0), Stair(2, 0.5, 0.2, 0.8, 4, 4))
-    drawn = draw_survival([Staircase("a", STYLE["a"], stairs)], WIDE, title="share", label="survival")
+    stairs = (
+        SurvivalPoint(0, 1.0, 1.0, 1.0, 9, 0),
+        SurvivalPoint(1, 0.5, 0.2, 0.8, 8, 0),
+        SurvivalPoint(2, 0.5, 0.2, 0.8, 4, 4),
+    )
+    drawn = SurvivalChart([SurvivalCurve("a", STYLE["a"], stairs)], "share", "survival").svg(WIDE)
     assert drawn.count('class="censor"') == 1
     counts = re.findall(r"<tspan[^>]*>(\d+)</tspan>", drawn)
     assert counts == ["9", "8", "4"]
@@ -202,9 +204,9 @@ def test_after_eight_colours_an_editors_dot_becomes_a_ring() -> None:
 
 
 def test_the_survival_axis_reaches_the_last_round_although_all_have_passed_before() -> None:
-    stairs = (Stair(0, 1.0, 1.0, 1.0, 9, 0), Stair(1, 0.0, 0.0, 0.0, 9, 0))
-    case = Staircase("a", styles(["a"])["a"], stairs)
-    marked = draw_survival([case], WIDE, title="t", label="l", rounds=3)
+    stairs = (SurvivalPoint(0, 1.0, 1.0, 1.0, 9, 0), SurvivalPoint(1, 0.0, 0.0, 0.0, 9, 0))
+    case = SurvivalCurve("a", styles(["a"])["a"], stairs)
+    marked = SurvivalChart([case], "t", "l", rounds=3).svg(WIDE)
     assert ">3</text>" in marked
 
 
@@ -215,5 +217,5 @@ def test_editors_that_are_always_infinite_are_named() -> None:
         for n in (1, 2)
     ]
     assert endless_names(rows) == ["perfect"]
-    chart = CurveChart([_series("worn", [None, 30.0, 28.0])], "psnr", "label", endless=["perfect"])
-    assert "in every round: perfect" in draw_curves(chart, WIDE)
+    chart = LineChart([_series("worn", [None, 30.0, 28.0])], "psnr", "label", endless=["perfect"])
+    assert "in every round: perfect" in chart.svg(WIDE)

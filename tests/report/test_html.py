@@ -15,8 +15,9 @@ from convergebench.report.chains import chain_key, script
 from convergebench.report.hero import choose_hero, round_ends
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
-from convergebench.report.sections.breakdown import breakdown_section, diagnostics_section
-from convergebench.report.sections.page import open_page
+from convergebench.report.page import open_page
+from convergebench.report.sections.breakdown import breakdown_section
+from convergebench.report.sections.diagnostics import diagnostics_section
 from convergebench.report.tables import write_tables
 from tests.report.synthetic import FACTS, make_run
 
@@ -126,9 +127,7 @@ def test_markup_in_a_prompt_or_name_shows_as_text(given: ReportInput, tmp_path: 
     evil = "<script>alert(1)</script>"
     renamed = {name: getattr(given, name).with_columns(pl.lit(evil).alias("pair")) for name in ("chains", "steps")}
     analysis = replace(
-        given.analysis,
-        headline=(evil,),
-        worst=given.analysis.worst.with_columns(pl.lit(evil).alias("pair")),
+        given.analysis, headline=(evil,), worst=given.analysis.worst.with_columns(pl.lit(evil).alias("pair"))
     )
     steps = renamed["steps"].with_columns(pl.lit(evil).alias("instruction"))
     manifest = {**given.manifest, "command": evil, "name": evil}
@@ -234,8 +233,8 @@ def test_diagnostics_follow_the_ends_of_round_trips_and_not_the_edits_between(gi
     diagnostics = pl.DataFrame(rows, schema_overrides={"step": pl.Int64}).with_columns(n_cases=3, n_missing=0)
     turned = replace(given, analysis=replace(given.analysis, diagnostics=diagnostics))
     (panel,) = diagnostics_section(open_page(turned))
-    assert len(_curve_heights(panel["chart"])) == 1
-    assert "5 round trips" in panel["chart"]
+    assert len(_curve_heights(panel["chart"].__html__())) == 1
+    assert "5 round trips" in panel["chart"].__html__()
 
 
 def test_a_nested_round_ends_with_its_last_undoing() -> None:

@@ -13,15 +13,16 @@ from rich.console import Console
 
 import convergebench.report as room
 from convergebench.report import print_ranking, ranking_json, write_latex, write_plots, write_tables
-from convergebench.report.chains import chain_key, write_chains
-from convergebench.report.files import make_whole, write_whole
+from convergebench.report.chains import chain_key
 from convergebench.report.input import ReportInput
 from convergebench.report.latex import escape, pairwise_latex, ranking_latex
 from convergebench.report.made import provenance, toml_text
 from convergebench.report.missing import missing_text
-from convergebench.report.sections.page import open_page
+from convergebench.report.output import make_whole, write_whole
+from convergebench.report.page import open_page
 from convergebench.report.sections.ranking import ranking_section
 from convergebench.report.terminal import sparkline
+from convergebench.report.viewer import render_viewer
 from convergebench.report.wording import count, interval, middle, number, p_value, rounds_interval, short
 from tests.report.synthetic import make_run
 
@@ -232,9 +233,9 @@ def test_what_was_used_and_thought_reaches_the_viewer_and_the_tables(given: Repo
         reasoning=pl.when(first).then(pl.lit(summary)),
     )
     thinking = replace(given, steps=steps)
-    write_chains(thinking, tmp_path, {})
+    files = dict(render_viewer(open_page(thinking, tmp_path)))
     editor, case = given.chains.select("editor", "case").row(0)
-    text = (tmp_path / "chains" / f"{chain_key(editor, case)}.js").read_text()
+    text = str(files[f"chains/{chain_key(editor, case)}.js"])
     shown = json.loads(text.removeprefix("CB.chain(").removesuffix(");\n").partition(",")[2])["steps"]
     assert shown[1]["model"] == "model-001"
     assert shown[1]["used"] == "size [64, 64], thinking true, quality high"

@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from convergebench.analysis.replicate import ReplicateAnalysis
+from convergebench.analysis.decay_result import DecayAnalysis
 from convergebench.report import print_ranking, ranking_json, write_latex, write_tables
-from convergebench.report.breaks import breaks
+from convergebench.report.decay_summary import decay_summary
 from convergebench.report.hero import STEPS, shown_rounds
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
-from convergebench.report.sections.page import open_page
+from convergebench.report.page import open_page
 from convergebench.report.sections.wall import wall_views
-from convergebench.report.variant import chosen, ordered, told
+from convergebench.report.variant import first_variant, instruction_text, ordered
 from tests.report.copies import frames_of, make_copies, text_of, with_frames
 
 PAGES = ("index.html", "wall.html", "traces.html", "failures.html", "viewer.html")
@@ -93,7 +93,7 @@ def test_the_sections_of_a_replicate_run_are_in_its_contents(copied: Path) -> No
 
 
 def test_an_empty_analysis_leaves_its_sections_out_or_says_why(copies: ReportInput, tmp_path: Path) -> None:
-    page = text_of(write_report(replace(copies, replicate=ReplicateAnalysis.empty()), tmp_path))
+    page = text_of(write_report(replace(copies, results={"decay": DecayAnalysis.empty()}), tmp_path))
     assert "No chain was examined for failures yet" in page
     assert 'id="onset"' not in page
     assert 'id="variants"' not in page
@@ -106,7 +106,7 @@ def test_a_run_without_chains_has_pages_that_say_so(copies: ReportInput, tmp_pat
         chains=copies.chains.clear(),
         steps=copies.steps.clear(),
         measurements=copies.measurements.clear(),
-        replicate=ReplicateAnalysis.empty(),
+        results={"decay": DecayAnalysis.empty()},
         analysis=replace(
             copies.analysis,
             headline=(),
@@ -188,7 +188,7 @@ def test_the_terminal_says_when_it_breaks_how_it_fails_and_what_is_noticed(copie
     assert "Static noise 50 %" in line
     assert "> 6" in text
     assert printed(copies, "ascii").isascii()
-    assert breaks(replace(copies, replicate=None)) is None
+    assert decay_summary(replace(copies, results={})) is None
 
 
 def test_long_names_and_titles_fit_the_terminal(copies: ReportInput) -> None:
@@ -200,7 +200,7 @@ def test_long_names_and_titles_fit_the_terminal(copies: ReportInput) -> None:
 
 def test_every_frame_becomes_a_table_and_the_summaries_are_data(copies: ReportInput, tmp_path: Path) -> None:
     names = {path.name for path in write_tables(copies, tmp_path)}
-    assert {f"{name}.parquet" for name in ReplicateAnalysis.__dataclass_fields__} <= names
+    assert {f"{name}.parquet" for name in DecayAnalysis.__dataclass_fields__} <= names
     assert pl.read_parquet(tmp_path / "labels.parquet").equals(frames_of(copies).labels)
     found = ranking_json(copies)["replicate"]
     assert found["onset_summary"][0]["text"] == "2"
@@ -213,15 +213,15 @@ def test_every_frame_becomes_a_table_and_the_summaries_are_data(copies: ReportIn
 def test_the_plain_copy_comes_first_and_is_chosen_where_it_is() -> None:
     assert ordered(["mirror", "replicate", "mirror"]) == ["replicate", "mirror"]
     frame = pl.DataFrame({"pair": ["mirror", "all"]})
-    assert chosen(frame, "all") == "all"
-    assert chosen(frame, "replicate") == "mirror"
-    assert chosen(frame.clear()) is None
+    assert first_variant(frame, "all") == "all"
+    assert first_variant(frame, "replicate") == "mirror"
+    assert first_variant(frame.clear()) is None
 
 
 def test_a_variant_is_told_in_its_own_words() -> None:
     pairs = {"a": {"instructions": ["Copy.", "Colour.", "Again."]}, "b": {}}
-    assert told(pairs, "a") == "“Copy.” (and 2 other wishes)"
-    assert told(pairs, "b") == told(pairs, "c") == ""
+    assert instruction_text(pairs, "a") == "“Copy.” (and 2 other wishes)"
+    assert instruction_text(pairs, "b") == instruction_text(pairs, "c") == ""
 
 
 def _luminance(colour: str) -> float:

@@ -11,11 +11,12 @@ import polars as pl
 
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
-from convergebench.report.sections.failures import MOST_CARDS, failures_section, gallery
+from convergebench.report.page import open_page
+from convergebench.report.sections.failures import failures_section
+from convergebench.report.sections.gallery import MOST_CARDS, gallery
 from convergebench.report.sections.noticing import noticing_section
-from convergebench.report.sections.page import open_page
 from convergebench.report.sections.traces import choose_trace
-from convergebench.report.sections.variants import shown_steps, success_section, variants_section
+from convergebench.report.sections.variants import VARIANTS, shown_steps, success_section, variants_section
 from convergebench.report.sections.wall import wall_views
 from convergebench.report.wording import axis_title
 from tests.report.copies import FACTS, frames_of, text_of, with_frames
@@ -73,7 +74,7 @@ def test_every_wall_can_be_chosen(copied: Path, copies: ReportInput) -> None:
 def test_shares_are_by_level_with_their_intervals_and_never_seen_ones_are_named(copies: ReportInput) -> None:
     section = failures_section(open_page(copies))
     assert section is not None
-    (panel,) = section["panels"]
+    (panel,) = section["panels"].rows
     assert [row["level"] for row in panel["rows"]] == ["object", "image", "noise"]
     assert panel["never"] == ["Simplification"]
     noise = panel["rows"][-1]["cells"][panel["editors"].index("sim-noise")]
@@ -87,7 +88,7 @@ def test_every_variant_has_its_shares_the_pooled_ones_and_the_plain_copy_first(c
     single = [found.with_columns(pair=pl.lit(pair)) for pair in ("mirror", "replicate")]
     section = failures_section(open_page(with_frames(copies, failures=pl.concat([*single, found]))))
     assert section is not None
-    assert [panel["name"] for panel in section["panels"]] == ["all variants", "replicate", "mirror"]
+    assert [panel["name"] for panel in section["panels"].rows] == ["all variants", "replicate", "mirror"]
 
 
 def test_the_gallery_shows_crops_by_level_with_rule_and_voice(copied: Path) -> None:
@@ -128,12 +129,14 @@ def test_variants_are_drawn_about_zero_by_family_with_the_better_side_marked(cop
     assert list(panels) == ["ssim", "rmse"]
     families = panels["ssim"]["families"]
     assert [family["name"] for family in families] == ["independent", "hyperparameter", "denoise"]
-    chart = str(families[0]["chart"])
+    chart = families[0]["chart"].__html__()
     assert chart.count('class="unit"') == 2 * 3, "a zero line in every column, on page and phone"
     assert "better →" in chart
-    assert "← better" in str(panels["rmse"]["families"][0]["chart"])
-    row = families[0]["rows"][0]
-    assert (row["difference_text"], row["interval"], row["sure"]) == ("−0.010", "−0.060 to 0.040", False)
+    assert "← better" in panels["rmse"]["families"][0]["chart"].__html__()
+    content = VARIANTS.build(open_page(copies))
+    assert content is not None
+    shown = '<td class="num">−0.010</td><td><small>−0.060 to 0.040</small>'
+    assert shown in content.html, "not bold: it may be chance"
 
 
 def test_at_most_four_steps_stand_side_by_side_and_the_last_is_one() -> None:
@@ -142,11 +145,11 @@ def test_at_most_four_steps_stand_side_by_side_and_the_last_is_one() -> None:
 
 
 def test_success_has_a_share_with_its_interval(copies: ReportInput) -> None:
-    rows = success_section(open_page(copies))
-    assert [(row["editor"], row["text"], row["interval"]) for row in rows] == [
-        ("sim-jpeg", "83 %", "63–100 %"),
-        ("sim-noise", "25 %", "5–45 %"),
-    ]
+    content = VARIANTS.build(open_page(copies))
+    assert content is not None
+    shown = content.html[content.html.index("Did it do what was asked?") :]
+    assert re.findall(r"([\d]+ %) <small>(.*?)</small>", shown) == [("83 %", "63–100 %"), ("25 %", "5–45 %")]
+    assert [row["editor"] for row in success_section(open_page(copies))] == ["sim-jpeg", "sim-noise"]
 
 
 def test_an_editor_that_never_notices_is_counted(copies: ReportInput) -> None:
@@ -154,7 +157,7 @@ def test_an_editor_that_never_notices_is_counted(copies: ReportInput) -> None:
     assert section is not None
     assert section["asked"]
     assert section["missing"] == (36, 6, 0)
-    charts = {one["editor"]: str(one["chart"]) for one in section["panels"][0]["charts"]}
+    charts = {one["editor"]: one["chart"].__html__() for one in section["panels"].rows[0]["charts"]}
     assert "2 of 2 never" in charts["sim-noise"]
     assert "4.5 ± 0.7" in charts["sim-noise"]
     assert "not asked" in charts["sim-jpeg"]
@@ -169,7 +172,7 @@ def test_without_a_reader_only_the_onsets_are_drawn(copies: ReportInput) -> None
     section = noticing_section(open_page(quiet))
     assert section is not None
     assert not section["asked"]
-    assert "not asked" not in str(section["panels"][0]["charts"][0]["chart"])
+    assert "not asked" not in section["panels"].rows[0]["charts"][0]["chart"].__html__()
 
 
 # --- traces ---

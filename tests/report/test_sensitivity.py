@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 from convergebench.analysis.schemas import OUTPUTS
 from convergebench.cli.main import app
+from convergebench.conductor.analyse import report_input
 from convergebench.images.encode import encode_png
-from convergebench.report.assemble import assemble
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
-from convergebench.report.sections.page import open_page
+from convergebench.report.page import open_page
 from convergebench.report.sections.sensitivity import sensitivity_section
 from tests.store.older import make_older
 
@@ -58,7 +58,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"scene-{place}.png").write_bytes(encode_png((255 * np.stack(waves, axis=-1)).astype(np.uint8)))
     (root / "study.toml").write_text(STUDY.format(suite=root / "pictures"))
     cbench("run", str(root / "study.toml"), "--run", str(root / "run"), "--workers", "1", "--no-report")
-    write_report(assemble(root / "run"), root / "run" / "report")
+    write_report(report_input(root / "run"), root / "run" / "report")
     return root / "run"
 
 
@@ -129,7 +129,7 @@ def test_showing_a_run_without_anchors_writes_nothing_and_shows_none(run: Path, 
     shutil.copytree(run, older)
     make_older(older, 3)
     assert json.loads(cbench("show", str(older), "--json"))["anchors"] == []
-    assert "Where is zero?" not in section(write_report(assemble(older), older / "report"))
+    assert "Where is zero?" not in section(write_report(report_input(older), older / "report"))
     cbench("measure", str(older), "--workers", "1")
     assert json.loads(cbench("show", str(older), "--json"))["anchors"]
 

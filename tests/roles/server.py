@@ -17,7 +17,7 @@ MODEL = "tiny-vision-2"
 
 
 @dataclass(frozen=True)
-class Said:
+class ChatResponse:
     """One answer on the wire."""
 
     status: int = 200
@@ -28,7 +28,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Heard:
+class ChatRequest:
     """One request as the server got it."""
 
     path: str
@@ -50,9 +50,11 @@ class Heard:
         return [part["image_url"]["url"] for part in self.parts if part["type"] == "image_url"]
 
 
-def message(content: str | None, *, finish: str = "stop", refusal: str | None = None, usage: bool = True) -> Said:
+def message(
+    content: str | None, *, finish: str = "stop", refusal: str | None = None, usage: bool = True
+) -> ChatResponse:
     """A completion as servers write it."""
-    said: dict[str, Any] = {
+    reply: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
@@ -66,14 +68,14 @@ def message(content: str | None, *, finish: str = "stop", refusal: str | None = 
         ],
     }
     if usage:
-        said["usage"] = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
-    return Said(body=said)
+        reply["usage"] = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    return ChatResponse(body=reply)
 
 
-def error(status: int, text: str = "", code: str | None = None, **headers: str) -> Said:
+def error(status: int, text: str = "", code: str | None = None, **headers: str) -> ChatResponse:
     """A failure as servers write it."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Said(status, {"error": {"message": text, "type": "error", "param": None, "code": code}}, named)
+    return ChatResponse(status, {"error": {"message": text, "type": "error", "param": None, "code": code}}, named)
 
 
 def forward_reply(carried_out: float | None = 8, severity: float | None = 2, **more: Any) -> str:
@@ -86,7 +88,7 @@ def backward_reply(undone: float | None = 9, severity: float | None = 1) -> str:
     return json.dumps(fields)
 
 
-Script = Callable[[Heard, int], Said]
+Script = Callable[[ChatRequest, int], ChatResponse]
 
 
 class ChatServer:
@@ -94,7 +96,7 @@ class ChatServer:
 
     def __init__(self, script: Script, address: str) -> None:
         self.script, self.base_url = script, f"{address}/v1"
-        self.heard: list[Heard] = []
+        self.requests: list[ChatRequest] = []
 
     def table(self, **more: Any) -> RoleTable:
         given = {"kind": "served", "base_url": self.base_url, "model": MODEL, **more}
@@ -102,14 +104,14 @@ class ChatServer:
 
 
 @contextmanager
-def serving(script: Script | list[Said] | Said) -> Iterator[ChatServer]:
+def serving(script: Script | list[ChatResponse] | ChatResponse) -> Iterator[ChatServer]:
     """A server for the length of a test; a list is said in turn, its last for ever."""
-    if isinstance(script, Said):
+    if isinstance(script, ChatResponse):
         script = [script]
     if isinstance(script, list):
         lines = script
 
-        def script(heard: Heard, number: int) -> Said:
+        def script(request: ChatRequest, number: int) -> ChatResponse:
             return lines[min(number, len(lines) - 1)]
 
     lock = threading.Lock()
@@ -119,15 +121,15 @@ def serving(script: Script | list[Said] | Said) -> Iterator[ChatServer]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            heard = Heard(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            request = ChatRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
             with lock:
-                number = len(server.heard)
-                server.heard.append(heard)
-            said = server.script(heard, number)
-            time.sleep(said.seconds)
-            data = said.body.encode() if isinstance(said.body, str) else json.dumps(said.body).encode()
-            self.send_response(said.status)
-            for name, value in {"Content-Type": "application/json", **said.headers}.items():
+                number = len(server.requests)
+                server.requests.append(request)
+            reply = server.script(request, number)
+            time.sleep(reply.seconds)
+            data = reply.body.encode() if isinstance(reply.body, str) else json.dumps(reply.body).encode()
+            self.send_response(reply.status)
+            for name, value in {"Content-Type": "application/json", **reply.headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

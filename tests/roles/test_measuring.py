@@ -63,16 +63,20 @@ def test_it_agrees_with_what_simulated_editors_are_known_to_have_done() -> None:
     idle: Editor = load("editors", "sim-forgetful")("sim-forgetful", ignores=1.0)
     right: dict[str, list[bool]] = {"carried_out": [], "undone": []}
     for pair, source in questions():
+        assert pair.backward is not None
+        assert pair.backward_operation is not None
         done, ignored = edited(obedient, source, pair.forward), edited(idle, source, pair.forward)
+        assert pair.backward is not None
+        assert pair.backward_operation is not None
         back = edited(obedient, done, pair.backward)
         for wear in WEAR:
             for image, truth in ((done, True), (ignored, False)):
-                said = judged("semantics-forward", source, worn(image, wear), operation=pair.forward_operation)
-                right["carried_out"].append((said["carried_out"] >= 5) is truth)
+                answer = judged("semantics-forward", source, worn(image, wear), operation=pair.forward_operation)
+                right["carried_out"].append((answer["carried_out"] >= 5) is truth)
             for image, truth in ((back, True), (done, False)):
                 images = (source, worn(done, wear), worn(image, wear))
-                said = judged("semantics-backward", *images, operation=pair.backward_operation)
-                right["undone"].append((said["undone"] >= 5) is truth)
+                answer = judged("semantics-backward", *images, operation=pair.backward_operation)
+                right["undone"].append((answer["undone"] >= 5) is truth)
     assert len(right["carried_out"]) == len(right["undone"]) >= 70
     assert np.mean(right["carried_out"]) >= 0.97
     assert np.mean(right["undone"]) == 1.0
@@ -83,12 +87,12 @@ def test_what_else_changed_is_graded_and_named() -> None:
     after = with_disc(before)
     grades = []
     for shift in (0, 4, 12, 40):
-        said = judged(
+        answer = judged(
             "semantics-forward", encode_png(before), encode_png(tinted(after, shift, -shift, 0)), operation="add"
         )
-        assert said["carried_out"] > 5
-        assert bool(said["other_changes"]) is (shift > 0)
-        grades.append(said["severity"])
+        assert answer["carried_out"] > 5
+        assert bool(answer["other_changes"]) is (shift > 0)
+        grades.append(answer["severity"])
     assert grades == sorted(grades)
     assert grades[0] < 0.1
     assert grades[-1] == 10.0
@@ -107,11 +111,11 @@ def test_on_the_way_back_everything_is_held_against_the_beginning() -> None:
 
 def test_what_cannot_be_told_is_null_and_says_why() -> None:
     image = encode_png(photograph("coffee", 64, 64))
-    said = judged("semantics-backward", image, image, image, operation="remove")
-    assert said["undone"] is None
-    assert said["seen"] == "the forward edit changed nothing in particular"
-    said = judged("semantics-forward", image, image, operation="replicate")
-    assert said["carried_out"] is None
+    answer = judged("semantics-backward", image, image, image, operation="remove")
+    assert answer["undone"] is None
+    assert answer["seen"] == "the forward edit changed nothing in particular"
+    answer = judged("semantics-forward", image, image, operation="replicate")
+    assert answer["carried_out"] is None
     small = judged("semantics-forward", image, encode_png(photograph("coffee", 32, 32)), operation="add")
     assert small["severity"] is None
     assert small["other_changes"] == ["32×32 vs 64×64"]

@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from convergebench.errors import BadReply, EditorError, Prerequisite, Transient
-from tests.roles.server import Said, forward_reply, message, serving
+from tests.roles.server import ChatResponse, forward_reply, message, serving
 from tests.roles.test_served import ask
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "told"),
+    ("reply", "kind", "fault"),
     [
-        (Said(body="[" * 200_000), BadReply, "not JSON"),
-        (Said(500, "[" * 200_000), Transient, "answers 500"),
-        (Said(body="not packed at all", headers={"Content-Encoding": "gzip"}), Transient, "packed wrongly"),
-        (Said(body=" " * 9_000_000), BadReply, "does not come to an end"),
-        (Said(500, " " * 9_000_000), Transient, "answers 500"),
+        (ChatResponse(body="[" * 200_000), BadReply, "not JSON"),
+        (ChatResponse(500, "[" * 200_000), Transient, "answers 500"),
+        (ChatResponse(body="not packed at all", headers={"Content-Encoding": "gzip"}), Transient, "packed wrongly"),
+        (ChatResponse(body=" " * 9_000_000), BadReply, "does not come to an end"),
+        (ChatResponse(500, " " * 9_000_000), Transient, "answers 500"),
     ],
     ids=["deep", "deep error", "not packed", "endless", "long error"],
 )
-def test_an_answer_out_of_all_order_is_one_line(said: Said, kind: type[EditorError], told: str) -> None:
-    with serving(said) as server, pytest.raises(kind, match=told) as caught:
+def test_an_answer_out_of_all_order_is_one_line(reply: ChatResponse, kind: type[EditorError], fault: str) -> None:
+    with serving(reply) as server, pytest.raises(kind, match=fault) as caught:
         ask(server.table())
     assert len(str(caught.value)) < 400
 
@@ -37,9 +37,9 @@ def test_half_a_character_can_be_kept() -> None:
 
 @pytest.mark.parametrize("count", [-1_000_000, 10**400, True, 1.5, "7"])
 def test_a_count_that_is_none_gives_no_money_back(count: object) -> None:
-    said = message(forward_reply())
-    said.body["usage"] = {"prompt_tokens": count, "completion_tokens": count}
-    with serving(said) as server:
+    reply = message(forward_reply())
+    reply.body["usage"] = {"prompt_tokens": count, "completion_tokens": count}
+    with serving(reply) as server:
         dollars = ask(server.table(dollars_per_million={"input": 2.0, "output": 10.0}, max_tokens=500)).dollars
     assert dollars == pytest.approx((6000 * 2 + 500 * 10) / 1e6), "what had been set aside"
 

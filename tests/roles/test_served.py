@@ -22,7 +22,7 @@ from convergebench.roles.served import ServedRole
 from convergebench.roles.tables import RoleTable
 from convergebench.rubrics.rubric import load_rubric, question
 from convergebench.wire.verdict import retry_after
-from tests.roles.server import MODEL, Said, error, forward_reply, message, serving
+from tests.roles.server import MODEL, ChatResponse, error, forward_reply, message, serving
 
 BEFORE = encode_png(np.full((6, 8, 3), 40, np.uint8))
 AFTER = encode_png(np.full((6, 8, 3), 90, np.uint8))
@@ -47,21 +47,21 @@ def ask(
 def test_a_question_is_sent_as_the_protocol_wants_it() -> None:
     with serving(message(forward_reply())) as server:
         answered = ask(server.table(temperature=0.2, seed=7, max_tokens=300, detail="high"), repeat=2)
-        (heard,) = server.heard
+        (request,) = server.requests
     assert answered.value == {"seen": "a hat", "carried_out": 8.0, "other_changes": [], "severity": 2.0}
     assert answered.raw == forward_reply()
     assert answered.model == f"{MODEL}-0915", "as the server says it"
-    assert heard.path == "/v1/chat/completions"
-    assert "authorization" not in heard.headers
-    body = heard.body
+    assert request.path == "/v1/chat/completions"
+    assert "authorization" not in request.headers
+    body = request.body
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == (MODEL, 0.2, 9, 300)
     assert [part["role"] for part in body["messages"]] == ["system", "user"]
     parts = body["messages"][1]["content"]
     assert [part["type"] for part in parts] == ["image_url", "image_url", "text"]
     assert parts[0]["image_url"]["detail"] == "high"
-    sent = [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in heard.pictures]
+    sent = [base64.b64decode(url.removeprefix("data:image/png;base64,")) for url in request.pictures]
     assert sent == [BEFORE, AFTER], "the bytes as they are stored"
-    assert "«add a hat»" in heard.text
+    assert "«add a hat»" in request.text
     form = body["response_format"]
     assert form["type"] == "json_schema"
     assert form["json_schema"]["strict"] is True
@@ -71,19 +71,19 @@ def test_a_question_is_sent_as_the_protocol_wants_it() -> None:
 def test_what_is_not_given_is_not_sent() -> None:
     with serving(message(forward_reply())) as server:
         ask(server.table(max_tokens=0, structured=False, extra={"top_k": 50, "reasoning_effort": "low"}))
-        (heard,) = server.heard
-    assert set(heard.body) == {"model", "messages", "top_k", "reasoning_effort"}
-    assert '"carried_out" (number from 0 to 10, or null)' in heard.text, "the form is told in words too"
+        (request,) = server.requests
+    assert set(request.body) == {"model", "messages", "top_k", "reasoning_effort"}
+    assert '"carried_out" (number from 0 to 10, or null)' in request.text, "the form is told in words too"
 
 
 def test_a_prompt_that_a_model_was_trained_on_goes_out_alone() -> None:
     with serving(message("<think>crisp</think><answer>4.31</answer>")) as server:
         answered = ask(server.table(), RATED, (AFTER,))
-        (heard,) = server.heard
+        (request,) = server.requests
     assert answered.value == {"score": 4.31}
-    assert [part["role"] for part in heard.body["messages"]] == ["user"]
-    assert heard.text == RATED["text"]
-    assert "response_format" not in heard.body
+    assert [part["role"] for part in request.body["messages"]] == ["user"]
+    assert request.text == RATED["text"]
+    assert "response_format" not in request.body
 
 
 def test_a_format_that_servers_do_not_read_is_sent_as_png_of_the_same_pixels() -> None:
@@ -96,7 +96,7 @@ def test_a_format_that_servers_do_not_read_is_sent_as_png_of_the_same_pixels() -
     with serving(message("<answer>3</answer>")) as server:
         for data in packed.values():
             ask(server.table(), RATED, (data,))
-        urls = [heard.pictures[0] for heard in server.heard]
+        urls = [request.pictures[0] for request in server.requests]
     assert urls[0] == f"data:image/jpeg;base64,{base64.b64encode(packed['JPEG']).decode()}"
     for url in urls[1:]:
         sent = base64.b64decode(url.removeprefix("data:image/png;base64,"))
@@ -104,7 +104,7 @@ def test_a_format_that_servers_do_not_read_is_sent_as_png_of_the_same_pixels() -
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         message(forward_reply()[:40]),
         message(forward_reply(), finish="length"),
@@ -115,11 +115,11 @@ def test_a_format_that_servers_do_not_read_is_sent_as_png_of_the_same_pixels() -
         message("I would give it an 8."),
     ],
 )
-def test_a_reply_that_is_not_what_was_asked_for_has_no_value(said: Said) -> None:
-    with serving(said) as server:
+def test_a_reply_that_is_not_what_was_asked_for_has_no_value(reply: ChatResponse) -> None:
+    with serving(reply) as server:
         answered = ask(server.table())
     assert answered.value is None
-    assert answered.raw == said.body["choices"][0]["message"]["content"]
+    assert answered.raw == reply.body["choices"][0]["message"]["content"]
 
 
 def test_a_score_outside_its_scale_is_kept_where_the_rubric_says_so() -> None:
@@ -128,7 +128,7 @@ def test_a_score_outside_its_scale_is_kept_where_the_rubric_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [
         (message(None, refusal="I can't help with that."), "refusal"),
         (message("", finish="content_filter"), "content_filter"),
@@ -137,28 +137,28 @@ def test_a_score_outside_its_scale_is_kept_where_the_rubric_says_so() -> None:
         (error(400, "inappropriate", "DataInspectionFailed"), "DataInspectionFailed"),
     ],
 )
-def test_a_refusal_is_an_outcome_with_the_servers_own_word(said: Said, reason: str) -> None:
+def test_a_refusal_is_an_outcome_with_the_servers_own_word(reply: ChatResponse, reason: str) -> None:
     prices = {"input": 2.0, "output": 10.0}
-    with serving(said) as server, pytest.raises(Refused) as caught:
+    with serving(reply) as server, pytest.raises(Refused) as caught:
         ask(server.table(dollars_per_million=prices))
     assert caught.value.reason == reason
-    assert caught.value.dollars == pytest.approx(0.003 if said.status == 200 else 0.0)
+    assert caught.value.dollars == pytest.approx(0.003 if reply.status == 200 else 0.0)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
-        Said(body="<html>Welcome</html>"),
-        Said(body={"choices": []}),
-        Said(body={"choices": [{"message": None}]}),
-        Said(body=[]),
-        Said(body={"choices": [{"message": {"content": [{"text": "x"}]}}]}),
+        ChatResponse(body="<html>Welcome</html>"),
+        ChatResponse(body={"choices": []}),
+        ChatResponse(body={"choices": [{"message": None}]}),
+        ChatResponse(body=[]),
+        ChatResponse(body={"choices": [{"message": {"content": [{"text": "x"}]}}]}),
         message(""),
         message(None),
     ],
 )
-def test_an_answer_without_a_message_is_a_bad_reply(said: Said) -> None:
-    with serving(said) as server, pytest.raises(BadReply):
+def test_an_answer_without_a_message_is_a_bad_reply(reply: ChatResponse) -> None:
+    with serving(reply) as server, pytest.raises(BadReply):
         ask(server.table())
 
 
@@ -171,10 +171,10 @@ def test_a_busy_server_is_worth_another_try(status: int) -> None:
 
 
 def test_an_error_inside_a_reply_that_went_well_is_an_error() -> None:
-    busy = Said(body={"error": {"message": "upstream busy", "code": 429}})
+    busy = ChatResponse(body={"error": {"message": "upstream busy", "code": 429}})
     with serving(busy) as server, pytest.raises(Transient, match="upstream busy"):
         ask(server.table())
-    with serving(Said(body={"error": "odd"})) as server, pytest.raises(Transient, match="answers 502: odd"):
+    with serving(ChatResponse(body={"error": "odd"})) as server, pytest.raises(Transient, match="answers 502: odd"):
         ask(server.table())
 
 
@@ -200,9 +200,9 @@ def test_a_key_goes_out_in_its_header_and_nowhere_else(monkeypatch: pytest.Monke
     monkeypatch.setenv("JUDGE_KEY", f" {SECRET}\n")
     with serving(message(forward_reply(seen=f"your key is {SECRET}"))) as server:
         answered = ask(server.table(key="JUDGE_KEY"))
-        (heard,) = server.heard
-    assert heard.headers["authorization"] == f"Bearer {SECRET}"
-    assert SECRET not in json.dumps(heard.body)
+        (request,) = server.requests
+    assert request.headers["authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in json.dumps(request.body)
     assert SECRET not in f"{answered.raw} {answered.value}"
 
 
@@ -216,7 +216,7 @@ def test_a_missing_key_says_what_to_type(monkeypatch: pytest.MonkeyPatch, value:
             ask(server.table(key="JUDGE_KEY"))
         with pytest.raises(Prerequisite, match="JUDGE_KEY is not set"):
             ServedRole("judge", server.table(key="JUDGE_KEY")).ready()
-        assert server.heard == []
+        assert server.requests == []
 
 
 def test_a_key_that_could_not_be_sent_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,19 +229,19 @@ def test_a_key_that_could_not_be_sent_is_not_shown(monkeypatch: pytest.MonkeyPat
 
 def test_a_key_that_is_not_taken_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", SECRET)
-    said = error(401, f"Incorrect API key provided: {SECRET[:12]}…{SECRET[-4:]}. Yours: {SECRET}", "invalid_api_key")
-    with serving(said) as server, pytest.raises(Prerequisite) as caught:
+    reply = error(401, f"Incorrect API key provided: {SECRET[:12]}…{SECRET[-4:]}. Yours: {SECRET}", "invalid_api_key")
+    with serving(reply) as server, pytest.raises(Prerequisite) as caught:
         ask(server.table(key="JUDGE_KEY"))
     assert str(caught.value) == f"{server.base_url} answers 401: it does not take the key in JUDGE_KEY"
-    with serving(said) as server, pytest.raises(Prerequisite, match="name its variable with: key ="):
+    with serving(reply) as server, pytest.raises(Prerequisite, match="name its variable with: key ="):
         ask(server.table())
 
 
 @pytest.mark.parametrize("status", [400, 403, 429, 500])
 def test_no_error_repeats_the_key(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     monkeypatch.setenv("JUDGE_KEY", SECRET)
-    said = error(status, f"bad: Bearer {SECRET} " * 30)
-    with serving(said) as server, pytest.raises((EditorError, Prerequisite)) as caught:
+    reply = error(status, f"bad: Bearer {SECRET} " * 30)
+    with serving(reply) as server, pytest.raises((EditorError, Prerequisite)) as caught:
         ask(server.table(key="JUDGE_KEY"))
     assert SECRET not in str(caught.value)
     assert SECRET not in str(getattr(caught.value, "raw", ""))
@@ -250,8 +250,8 @@ def test_no_error_repeats_the_key(monkeypatch: pytest.MonkeyPatch, status: int) 
 
 
 def test_no_credit_left_is_nothing_to_wait_for() -> None:
-    for said in (error(429, "You exceeded your current quota", "insufficient_quota"), error(402, "pay")):
-        with serving(said) as server, pytest.raises(Prerequisite):
+    for reply in (error(429, "You exceeded your current quota", "insufficient_quota"), error(402, "pay")):
+        with serving(reply) as server, pytest.raises(Prerequisite):
             ask(server.table())
 
 
@@ -270,10 +270,10 @@ def test_a_request_that_is_wrong_fails_by_itself_and_is_not_tried_again() -> Non
 def test_a_key_is_never_carried_along_a_redirect(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", SECRET)
     with serving(message(forward_reply())) as elsewhere:
-        moved = Said(307, {}, {"Location": f"{elsewhere.base_url}/chat/completions"})
+        moved = ChatResponse(307, {}, {"Location": f"{elsewhere.base_url}/chat/completions"})
         with serving(moved) as server, pytest.raises(EditorError, match="answers 307"):
             ask(server.table(key="JUDGE_KEY"))
-        assert elsewhere.heard == []
+        assert elsewhere.requests == []
 
 
 def test_dollars_are_counted_by_the_servers_own_tokens() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from convergebench.errors import StudyError
 from convergebench.roles.measuring import MeasuringJudge
 from convergebench.roles.served import ServedRole
-from convergebench.roles.trust import answering, shown
+from convergebench.roles.trust import available_roles, describe_role
 from convergebench.roles.word_list import WordListReader
 
 THEIRS: dict[str, Any] = {"kind": "served", "base_url": "http://evil/v1", "model": "m", "key": "OPENAI_API_KEY"}
@@ -19,7 +19,7 @@ OURS: dict[str, Any] = {"kind": "served", "base_url": "http://home/v1", "model":
 
 
 def test_without_roles_code_of_ours_answers() -> None:
-    who = answering(None, {}, trusted=False)
+    who = available_roles(None, {}, trusted=False)
     assert isinstance(who.roles["judge"], MeasuringJudge)
     assert isinstance(who.roles["reader"], WordListReader)
     assert not who.refused
@@ -27,7 +27,7 @@ def test_without_roles_code_of_ours_answers() -> None:
 
 @pytest.mark.parametrize("name", ["judge", "reader", "rater", "anybody"])
 def test_a_served_role_of_a_run_waits_and_nobody_plays_it_meanwhile(name: str) -> None:
-    who = answering({name: THEIRS}, {}, trusted=False)
+    who = available_roles({name: THEIRS}, {}, trusted=False)
     assert name not in who.roles
     with pytest.raises(
         StudyError, match=r"m at http://evil/v1, with the key in OPENAI_API_KEY.*--trust-roles.*--roles"
@@ -37,33 +37,33 @@ def test_a_served_role_of_a_run_waits_and_nobody_plays_it_meanwhile(name: str) -
 
 
 def test_confirmed_it_is_asked_and_can_be_shown() -> None:
-    who = answering({"judge": THEIRS}, {}, trusted=True)
+    who = available_roles({"judge": THEIRS}, {}, trusted=True)
     assert isinstance(who.roles["judge"], ServedRole)
     assert who.confirmed == {"judge": "judge: m at http://evil/v1, with the key in OPENAI_API_KEY"}
 
 
 def test_the_users_role_of_that_name_takes_its_place_even_where_all_are_trusted() -> None:
     for trusted in (False, True):
-        role = answering({"judge": THEIRS}, {"judge": OURS}, trusted=trusted).roles["judge"]
+        role = available_roles({"judge": THEIRS}, {"judge": OURS}, trusted=trusted).roles["judge"]
         assert isinstance(role, ServedRole)
         assert role.table.base_url == "http://home/v1"
 
 
 def test_the_same_server_with_the_same_key_needs_no_word_and_any_difference_does() -> None:
-    assert "rater" in answering({"rater": OURS}, {"judge": OURS}, trusted=False).roles
+    assert "rater" in available_roles({"rater": OURS}, {"judge": OURS}, trusted=False).roles
     for change in ({"base_url": "http://evil/v1"}, {"model": "o"}, {"key": "HF_TOKEN"}, {"rubrics": {"a": "/b.toml"}}):
-        assert "rater" in answering({"rater": {**OURS, **change}}, {"judge": OURS}, trusted=False).refused
+        assert "rater" in available_roles({"rater": {**OURS, **change}}, {"judge": OURS}, trusted=False).refused
 
 
 def test_a_confirmed_role_with_a_key_that_may_not_be_sent_is_refused_when_it_is_asked() -> None:
-    who = answering({"judge": {**THEIRS, "key": "AWS_SECRET_ACCESS_KEY"}}, {}, trusted=True)
+    who = available_roles({"judge": {**THEIRS, "key": "AWS_SECRET_ACCESS_KEY"}}, {}, trusted=True)
     who.require(["rater"])
     with pytest.raises(StudyError, match="export CONVERGEBENCH_KEYS="):
         who.require(["judge"])
 
 
 def test_an_old_reader_without_a_server_is_used_as_it_stands() -> None:
-    who = answering({"reader": {"kind": "word-list"}, "judge": {"kind": "measuring"}}, {}, trusted=False)
+    who = available_roles({"reader": {"kind": "word-list"}, "judge": {"kind": "measuring"}}, {}, trusted=False)
     assert not who.refused
     assert not who.confirmed
 
@@ -80,8 +80,8 @@ def test_whatever_a_run_says_nobody_with_a_server_is_asked_and_the_reason_is_one
     found: Any, name: str, table: Any
 ) -> None:
     for one in (found, {name: table}, {"judge": {**THEIRS, "model": table}}):
-        who = answering(one, {}, trusted=False)
+        who = available_roles(one, {}, trusted=False)
         assert not any(isinstance(role, ServedRole) for role in who.roles.values())
         for line in who.refused.values():
             assert line.isprintable()
-    assert shown(table).isprintable()
+    assert describe_role(table).isprintable()

@@ -56,8 +56,8 @@ def test_it_was_fitted_to_one_set_of_summaries_and_is_judged_by_another() -> Non
 
 def test_the_documentation_tells_how_often_it_is_right() -> None:
     kept = tally("kept")
-    told = f"precision {kept.precision:.2f}, recall {kept.recall:.2f}"
-    assert told in (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
+    message = f"precision {kept.precision:.2f}, recall {kept.recall:.2f}"
+    assert message in (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_it_hears_simulated_editors_say_what_they_noticed(noticed: bool) -> None
 
 def test_it_reads_the_summary_and_not_the_question() -> None:
     """The question itself speaks of noise, pixels and artefacts."""
-    for summary, said in (("A hat.", "no"), ("A noisy hat.", "yes"), ("", "no")):
+    for summary, text in (("A hat.", "no"), ("A noisy hat.", "yes"), ("", "no")):
         payload = asked(summary)
         answered = asyncio.run(WordListReader().ask((), payload))
-        assert (answered.raw, answered.model, answered.dollars) == (said, "word list, not a language model", 0.0)
-        assert answered.value == parse(said, form_of(payload)) == {"noticed": float(said == "yes")}
+        assert (answered.raw, answered.model, answered.dollars) == (text, "word list, not a language model", 0.0)
+        assert answered.value == parse(text, form_of(payload)) == {"noticed": float(text == "yes")}
 
 
 def test_it_answers_one_question_in_its_shipped_words_only() -> None:

@@ -173,7 +173,7 @@ def test_a_word_stands_for_an_end_of_the_scale() -> None:
         form="word", choices=("worse", "better"), fields=(ReplyField(name="way", scale=(-1, 1), about="…"),)
     )
     assert (parse("worse", form), parse("Better.", form), parse("yes", form)) == ({"way": -1.0}, {"way": 1.0}, None)
-    assert form.words() == "Reply with one word, better or worse, and nothing else."
+    assert form.as_text() == "Reply with one word, better or worse, and nothing else."
     assert ReplyForm.model_validate(form.model_dump(mode="json")) == form
 
 
@@ -197,7 +197,7 @@ def test_a_faulty_choice_is_told(change: dict[str, Any], fault: str) -> None:
 
 
 def test_the_schema_is_in_the_subset_that_servers_enforce() -> None:
-    schema = FORM.schema_of()
+    schema = FORM.json_schema()
     assert schema["required"] == ["seen", "score", "flaws"]
     assert schema["additionalProperties"] is False
     assert schema["properties"]["score"] == {"type": ["number", "null"], "description": "how good"}
@@ -205,7 +205,7 @@ def test_the_schema_is_in_the_subset_that_servers_enforce() -> None:
 
 
 def test_the_form_in_words_names_every_key() -> None:
-    words = FORM.words()
+    words = FORM.as_text()
     assert words.splitlines()[1:] == [
         '- "seen" (text): what there is',
         '- "score" (number from 0 to 10, or null): how good',

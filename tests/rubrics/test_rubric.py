@@ -6,8 +6,8 @@ import pytest
 
 from convergebench.errors import StudyError
 from convergebench.ids import answer_id
-from convergebench.metrics.judged._asked import Reply
-from convergebench.metrics.judged.own import metric_of
+from convergebench.metrics.judged._asked import ParsedReply
+from convergebench.metrics.judged.from_rubric import metric_from_rubric
 from convergebench.rubrics.rubric import form_of, load_rubric, question, rubric_names
 
 OWN = """
@@ -38,6 +38,17 @@ def test_every_shipped_rubric_reads_and_says_who_it_is(name: str) -> None:
     assert form_of(asked) == rubric.reply
     assert "$reply" not in asked["text"]
     assert not rubric.needs or "add a {hat} for $5" in asked["text"]
+
+
+@pytest.mark.parametrize(("version", "is_valid"), [(1, True), (0, False)])
+def test_versions_count_from_one(version: int, is_valid: bool, tmp_path: Path) -> None:
+    own = tmp_path / "mood.toml"
+    own.write_text(OWN.replace("version = 2", f"version = {version}"))
+    if is_valid:
+        assert load_rubric(str(own)).version == version
+    else:
+        with pytest.raises(StudyError, match="version"):
+            load_rubric(str(own))
 
 
 def test_the_shipped_ones() -> None:
@@ -109,11 +120,11 @@ def test_a_rubric_of_ones_own_works_by_path_and_is_a_metric(tmp_path: Path) -> N
     path.write_text(OWN)
     rubric = load_rubric(str(path))
     assert question(rubric, {})["text"].startswith("How merry is it? Costs $5. Reply with one JSON object")
-    metric = metric_of(rubric, str(path))
+    metric = metric_from_rubric(rubric, str(path))
     facts = metric.facts
     assert (facts.name, facts.kind, facts.range, facts.asks) == ("mood", "no-reference", (0.0, 100.0), "rater")
     assert metric.rubrics == {"source": str(path), "return": str(path)}
-    assert metric(Reply({"merry": 40.0}, {"merry": (0.0, 100.0)})) == 40.0
+    assert metric(ParsedReply({"merry": 40.0}, {"merry": (0.0, 100.0)})) == 40.0
 
 
 def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path) -> None:
@@ -165,14 +176,14 @@ def test_an_unknown_name_gets_the_nearest_one() -> None:
 
 def test_a_rubric_without_a_metric_table_is_no_metric() -> None:
     with pytest.raises(StudyError, match=r"has no \[metric\] table"):
-        metric_of(load_rubric("semantics-forward"), "semantics-forward")
+        metric_from_rubric(load_rubric("semantics-forward"), "semantics-forward")
 
 
 def test_a_rubric_cannot_pass_for_a_metric_that_there_is(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OWN.replace('name = "mood"', 'name = "psnr"'))
     with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like a metric that there is already; rename it"):
-        metric_of(load_rubric(str(path)), str(path))
+        metric_from_rubric(load_rubric(str(path)), str(path))
 
 
 def test_what_is_filled_in_is_not_filled_in_again() -> None:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
-from convergebench.store.images import OLD, DamagedImage, ImageStore, file_of, identity_of, read_image
+from convergebench.store.images import OLD, DamagedImage, ImageStore, file_of, identity_of, open_images
+from convergebench.store.run import Run
 
 DATA = b"bytes that were paid for"
 
@@ -105,9 +106,9 @@ def test_a_file_that_is_named_as_another_image_is_not_the_one_that_is_meant(tmp_
     store = ImageStore(tmp_path)
     identity = store.put(DATA, "image/png")
     other = store.put(b"other", "image/png")
-    assert read_image(tmp_path, store.file_of(identity, "image/png"), identity) == DATA
+    assert store.read(store.file_of(identity, "image/png"), identity) == DATA
     with pytest.raises(DamagedImage, match="another image"):
-        read_image(tmp_path, store.file_of(identity, "image/png"), other)
+        store.read(store.file_of(identity, "image/png"), other)
 
 
 def test_a_damaged_image_is_one_line_that_names_the_file_and_what_to_type(tmp_path: Path) -> None:
@@ -145,3 +146,18 @@ def test_leftovers_anywhere_in_a_run_are_swept_and_links_are_not_followed(tmp_pa
     assert (outside / ".part-theirs").exists()
     assert not old.exists()
     assert young.exists(), "somebody may be writing a report at this moment"
+
+
+def test_a_worker_process_reads_the_same_images(tmp_path: Path) -> None:
+    with Run.create(tmp_path / "run") as run:
+        identity = run.images.put(DATA, "image/png")
+        there: ImageStore = pickle.loads(pickle.dumps(run.images))
+        assert there.root == run.root
+        assert there.read(there.file_of(identity, "image/png"), identity) == DATA
+
+
+def test_what_is_shown_is_what_is_there_and_nothing_where_it_cannot_be_read(tmp_path: Path) -> None:
+    store = open_images(tmp_path)
+    store.put_crop("evidence/a.png", DATA)
+    (tmp_path / "evidence" / "folder.png").mkdir()
+    assert [store.view(f"evidence/{name}.png") for name in ("a", "b", "folder")] == [DATA, None, None]

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import math
 import sqlite3
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convergebench.errors import StudyError, Unstorable
-from convergebench.store.journal import Journal, Row
+from convergebench.store.cell_checks import columns_at
+from convergebench.store.journal import Journal
+from convergebench.store.schema import MIGRATIONS
+from convergebench.store.tables import TABLES, AttemptRow, TableRow, columns_of_row
 
 HALF = "\ud800"
 
 
-def attempt(step: str, **changes: Any) -> Row:
-    values = {
-        "step": step, "attempt": 1, "editor": "e", "started": "now", "seconds": 0.5, "dollars": 1.0, "outcome": "ok",
-        "error": "", "model": None, "raw": None, "settled": 1, "part": "",
-    }  # fmt: skip
-    return ("attempts", tuple({**values, **changes}.values()))
+def attempt(step: str, **changes: Any) -> AttemptRow:
+    row = AttemptRow(step, 1, "e", "now", seconds=0.5, dollars=1.0, outcome="ok")
+    return replace(row, **changes)
 
 
 def stored(path: Path) -> set[str]:
@@ -68,21 +68,29 @@ def test_of_many_concurrent_commits_only_the_bad_one_fails_and_the_others_are_on
     assert "later" in stored(tmp_path / "run.sqlite")
 
 
-def test_a_row_of_another_width_or_table_is_refused(tmp_path: Path) -> None:
+def test_every_table_has_a_class_with_its_columns_in_their_order(tmp_path: Path) -> None:
+    columns = columns_at(len(MIGRATIONS))
+    assert {name: columns_of_row(row) for name, row in TABLES.items()} == {
+        name: tuple(column.name for column in of_table) for name, of_table in columns.items()
+    }
+
+
+def test_what_is_no_row_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
-    for row in (("attempts", ("s", 1)), ("attempts; drop table steps", ("s",)), ("nothing", ())):
-        with pytest.raises(Unstorable, match="does not fit the table"):
-            journal.commit_now([row])
+    for row in (("attempts", ("s", 1)), ("attempts; drop table steps", ("s",)), None):
+        with pytest.raises(Unstorable, match="is no row of a table"):
+            journal.commit_now([attempt("s"), row])  # type: ignore[list-item]
     journal.close()
+    assert stored(tmp_path / "run.sqlite") == set()
 
 
 class Surprised(Journal):
     """Its checks let a value through that the database then refuses: the second line of defence."""
 
-    def _write_row(self, table: str, values: Sequence[Any]) -> None:
-        if values[0] in ("s1", "s4"):
+    def _write_row(self, row: TableRow) -> None:
+        if row.values()[0] in ("s1", "s4"):
             raise ValueError("surprise")
-        super()._write_row(table, values)
+        super()._write_row(row)
 
 
 def test_what_slips_past_the_checks_fails_its_own_caller_too(tmp_path: Path) -> None:
@@ -102,9 +110,9 @@ def test_what_slips_past_the_checks_fails_its_own_caller_too(tmp_path: Path) -> 
 class Broken(Journal):
     """The disk fails in the middle of a transaction, in a way that nobody thought of."""
 
-    def _write_row(self, table: str, values: Sequence[Any]) -> None:
-        super()._write_row(table, values)
-        if values[0] == "s3":
+    def _write_row(self, row: TableRow) -> None:
+        super()._write_row(row)
+        if row.values()[0] == "s3":
             raise MemoryError("no more")
 
 
@@ -137,19 +145,19 @@ def test_whatever_a_row_holds_its_caller_is_told_the_truth(tmp_path: Path) -> No
 
     @settings(max_examples=150, deadline=None)
     @given(rows=st.lists(st.lists(ANYTHING, min_size=10, max_size=10), min_size=1, max_size=5))
-    def told(rows: list[list[Any]]) -> None:
+    def commit(rows: list[list[Any]]) -> None:
         called = dict(zip(steps, rows, strict=False))
 
         async def all_at_once() -> list[BaseException | None]:
-            work = (journal.commit([("attempts", (step, 1, *values))]) for step, values in called.items())
+            work = (journal.commit([AttemptRow(step, 1, *values)]) for step, values in called.items())
             return await asyncio.gather(*work, return_exceptions=True)
 
         results = asyncio.run(all_at_once())
         assert all(result is None or isinstance(result, Unstorable) for result in results)
         durable.update(step for step, result in zip(called, results, strict=True) if result is None)
-        assert {step for (step,) in journal.rows("select step from attempts")} == durable
+        assert {step for (step,) in journal.query("select step from attempts")} == durable
 
-    told()
+    commit()
     journal.close()
     assert stored(tmp_path / "run.sqlite") == durable
 
@@ -163,7 +171,7 @@ def test_the_row_of_a_call_is_settled_once_and_no_cost_is_ever_dropped(tmp_path:
     journal.commit_now([attempt("s", dollars=0.5)])  # the same number again: another call, not the same one
     journal.commit_now([attempt("s", dollars=0.25, editor="another")])
     assert journal.dollars() == 3.75
-    assert list(journal.rows("select attempt, dollars from attempts order by 1")) == [(1, 3.0), (2, 0.5), (3, 0.25)]
+    assert list(journal.query("select attempt, dollars from attempts order by 1")) == [(1, 3.0), (2, 0.5), (3, 0.25)]
     journal.close()
 
 

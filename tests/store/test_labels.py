@@ -14,15 +14,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from convergebench.engine.people import add_people, read_list, template_rows
+from convergebench.analysis.series import named_series
 from convergebench.errors import StudyError
+from convergebench.failures.label_sheet import COLUMNS, LabelSheet, read_label_sheet, write_template
+from convergebench.failures.people_labels import add_people, read_list, template_rows
 from convergebench.images.decode import decode
 from convergebench.store.frames import LABELS, PROBES, RunFrames
 from convergebench.store.labels import Label, evidence_file, label_id, read_labels, row_of, source_crop, stamp
-from convergebench.store.people import COLUMNS, People, read_people, write_template
 from convergebench.store.run import Run
-from tests.engine.brightening import brightened
+from convergebench.store.tables import ComparisonRow, MeasurementRow, ProbeRow
 from tests.engine.parts import faults
+from tests.measuring.brightening import brightened
+from tests.store.older import make_older
 
 CHAINS = {("counting", "first/plus/0"): 6, ("counting", "second/plus/1"): 6, ("other, editor", "first/plus/0"): 2}
 MODES = ("colour-cast", "lattice")
@@ -49,13 +52,13 @@ def root(walked: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def listed(tmp_path: Path) -> Callable[..., People]:
+def listed(tmp_path: Path) -> Callable[..., LabelSheet]:
     """What is read from a file with these rows under the usual heading."""
 
-    def read(*rows: str, heading: str = ",".join(COLUMNS)) -> People:
+    def read(*rows: str, heading: str = ",".join(COLUMNS)) -> LabelSheet:
         path = tmp_path / "labels.csv"
         path.write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
-        return read_people(path, CHAINS, MODES, level_of=lambda mode: f"level of {mode}", made=MADE)
+        return read_label_sheet(path, CHAINS, MODES, level_of=lambda mode: f"level of {mode}", made=MADE)
 
     return read
 
@@ -77,9 +80,9 @@ def test_a_label_comes_back_as_it_went_in(root: Path, label: Label) -> None:
 
 def test_a_key_is_made_of_who_says_it_of_what_and_what_tells_it_apart() -> None:
     keys = {
-        label_id(label, *told)
+        label_id(label, *extra)
         for label in (LABEL, replace(LABEL, case="b"), replace(LABEL, mode="b"), replace(LABEL, by="b"))
-        for told in ((), (1,), (2,))
+        for extra in ((), (1,), (2,))
     }
     assert len(keys) == 12
     assert label_id(LABEL, 1) == label_id(replace(LABEL, made="later", detail="other"), 1)
@@ -95,7 +98,7 @@ def test_a_stamp_is_later_than_every_label_even_if_the_clock_is_late(root: Path)
         assert stamp(run.journal) > future
 
 
-def test_a_row_of_a_list_is_a_label(listed: Callable[..., People]) -> None:
+def test_a_row_of_a_list_is_a_label(listed: Callable[..., LabelSheet]) -> None:
     found = listed(
         "counting,first/plus/0,lattice,yes,2,4,0.1,0.2,0.3,0.4,anna,squares all over",
         '"other, editor",first/plus/0,colour-cast,No,,,,,,,ben,',
@@ -110,7 +113,7 @@ def test_a_row_of_a_list_is_a_label(listed: Callable[..., People]) -> None:
     assert (no.editor, no.present, no.step, no.region, no.by) == ("other, editor", False, None, None, "ben")
 
 
-def test_one_failure_may_be_seen_in_two_places(listed: Callable[..., People]) -> None:
+def test_one_failure_may_be_seen_in_two_places(listed: Callable[..., LabelSheet]) -> None:
     rows = ("counting,first/plus/0,lattice,yes,2,,0,0,0.5,0.5,anna,", "counting,first/plus/0,lattice,yes,3,,,,,,anna,")
     assert [label.step for label in listed(*rows).labels] == [2, 3]
 
@@ -122,7 +125,7 @@ def test_columns_may_come_in_any_order_and_with_excels_mark(tmp_path: Path) -> N
     cells |= {"present": "yes", "step": "1", "by": "anna", "note": "two\r\nlines"}
     quoted = ",".join(f'"{cells[name]}"' for name in names)
     path.write_bytes(("\ufeff" + ",".join(names) + "\r\n" + quoted + "\r\n").encode())
-    (label,) = read_people(path, CHAINS, MODES, level_of=str, made=MADE).labels
+    (label,) = read_label_sheet(path, CHAINS, MODES, level_of=str, made=MADE).labels
     assert (label.step, label.detail) == (1, "two\nlines")
 
 
@@ -130,7 +133,7 @@ START = "counting,first/plus/0,lattice"
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("countin,first/plus/0,lattice,yes,1,,,,,,anna,", "row 2, column editor: 'countin': the run has no such chain"),
         ("counting,first/plus/9,lattice,yes,1,,,,,,anna,", "row 2, column case: 'first/plus/9': the run has no such"),
@@ -153,32 +156,34 @@ START = "counting,first/plus/0,lattice"
         (f'{START},no,,,,,,,anna,"open', "is not a CSV file in UTF-8"),
     ],
 )  # fmt: skip
-def test_a_fault_is_one_line_that_names_row_and_column(listed: Callable[..., People], row: str, said: str) -> None:
+def test_a_fault_is_one_line_that_names_row_and_column(
+    listed: Callable[..., LabelSheet], row: str, message: str
+) -> None:
     with pytest.raises(StudyError) as caught:
         listed(row)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("second", "said"),
+    ("second", "message"),
     [
         (f"{START},no,,,,,,,anna,", "row 3, column present: 'no': row 2 by anna says otherwise"),
         (f"{START},yes,2,,,,,,anna,", "row 3, column present: 'yes': row 2 says the same"),
     ],
 )
 def test_a_person_may_not_contradict_or_repeat_themselves(
-    listed: Callable[..., People], second: str, said: str
+    listed: Callable[..., LabelSheet], second: str, message: str
 ) -> None:
     first = f"{START},yes,2,,,,,,anna,"
     with pytest.raises(StudyError, match="row 3") as caught:
         listed(first, second)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert len(listed(first, second.replace("anna", "ben")).labels) == 2
 
 
 @pytest.mark.parametrize(
-    ("heading", "said"),
+    ("heading", "message"),
     [
         (",".join(COLUMNS).replace("mode", "modes"), "row 1: unknown column 'modes'; did you mean 'mode'?"),
         (",".join(COLUMNS[:-1]), "row 1: no column note"),
@@ -187,26 +192,26 @@ def test_a_person_may_not_contradict_or_repeat_themselves(
         ("", "no column editor, case"),
     ],
 )
-def test_a_heading_must_be_whole(listed: Callable[..., People], heading: str, said: str) -> None:
+def test_a_heading_must_be_whole(listed: Callable[..., LabelSheet], heading: str, message: str) -> None:
     with pytest.raises(StudyError) as caught:
         listed(heading=heading)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"cannot read .*none.csv: No such file"):
-        read_people(tmp_path / "none.csv", CHAINS, MODES, level_of=str, made=MADE)
+        read_label_sheet(tmp_path / "none.csv", CHAINS, MODES, level_of=str, made=MADE)
     (tmp_path / "picture.csv").write_bytes(b"\x89PNG\xff")
     with pytest.raises(StudyError, match="is not a CSV file in UTF-8"):
-        read_people(tmp_path / "picture.csv", CHAINS, MODES, level_of=str, made=MADE)
+        read_label_sheet(tmp_path / "picture.csv", CHAINS, MODES, level_of=str, made=MADE)
 
 
 def test_a_template_is_read_back_with_nothing_answered_and_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "fill.csv"
     assert write_template(path, [(*chain, mode) for chain in CHAINS for mode in MODES]) == 6
-    found = read_people(path, CHAINS, MODES, level_of=str, made=MADE)
-    assert found == People([], 6)
-    with pytest.raises(StudyError, match="somebody's labels may be in it"):
+    found = read_label_sheet(path, CHAINS, MODES, level_of=str, made=MADE)
+    assert found == LabelSheet([], 6)
+    with pytest.raises(StudyError, match="may hold labels"):
         write_template(path, [])
 
 
@@ -227,12 +232,12 @@ def test_a_name_that_looks_like_a_formula_is_a_name_in_a_spreadsheet_and_comes_b
     with path.open("w", encoding="utf-8", newline="") as file:
         answered = [[*row[:3], "no", *row[4:10], "anna", "'- nothing"] for row in rows]
         csv.writer(file).writerows([heading, *answered])
-    labels = read_people(path, chains, MODES, level_of=str, made=MADE).labels
+    labels = read_label_sheet(path, chains, MODES, level_of=str, made=MADE).labels
     assert [label.editor for label in labels] == names
     assert {label.detail for label in labels} == {"- nothing"}
 
 
-def test_a_long_list_takes_as_long_per_row_as_a_short_one(listed: Callable[..., People]) -> None:
+def test_a_long_list_takes_as_long_per_row_as_a_short_one(listed: Callable[..., LabelSheet]) -> None:
     count = 30_000  # each row against every row before it would take minutes
     started = time.process_time()
     assert len(listed(*(f"{START},yes,2,,,,,,anna,{number}" for number in range(count))).labels) == count
@@ -283,8 +288,8 @@ def test_frames_have_every_label_and_the_case_it_belongs_to(root: Path) -> None:
         unsure = replace(LABEL, present=None, region=None, mode="z")
         run.journal.commit_now([row_of("l1:1", LABEL), row_of("l1:2", unsure)])
         run.journal.commit_now(
-            [("probes", ("counting", "first/plus/0", 3, "tint", "by", 1.5)),
-             ("probes", ("counting", "first/plus/0", 6, "examined", "by", 1.0))]
+            [ProbeRow("counting", "first/plus/0", 3, "tint", "by", 1.5),
+             ProbeRow("counting", "first/plus/0", 6, "examined", "by", 1.0)]
         )  # fmt: skip
     frames = RunFrames(root)
     labels, probes = frames.labels(), frames.probes()
@@ -300,9 +305,7 @@ def test_frames_have_every_label_and_the_case_it_belongs_to(root: Path) -> None:
 
 
 def test_a_run_of_an_older_schema_has_empty_frames_and_stays_as_it_is(root: Path) -> None:
-    connection = sqlite3.connect(root / "run.sqlite")
-    connection.executescript("drop table labels; drop table probes; pragma user_version = 2;")
-    connection.close()
+    make_older(root, 2)
     frames = RunFrames(root)
     assert frames.labels().schema == pl.Schema(LABELS)
     assert frames.probes().is_empty()
@@ -312,12 +315,12 @@ def test_a_run_of_an_older_schema_has_empty_frames_and_stays_as_it_is(root: Path
     connection.close()
 
 
-def test_rows_against_the_first_step_have_a_name_of_their_own(root: Path) -> None:
+def test_rows_against_the_first_step_say_so(root: Path) -> None:
     with Run.existing(root) as run:
-        comparison = ("m1:first", "counting", "first/plus/0", "first", 2, 2, 0, "i1:a", "i1:b", None, None)
-        measurement = ("m1:first", "ssim", "strict", "ssim@1:0", 0.5, "ok", "")
-        run.journal.commit_now([("comparisons", comparison), ("measurements", measurement)])
+        comparison = ComparisonRow("m1:x", "counting", "first/plus/0", "first", 2, 2, lag=0, subject="i1:a")
+        run.journal.commit_now([comparison, MeasurementRow("m1:x", "ssim", "strict", "ssim@1:0", 0.5, "ok")])
     frames = RunFrames(root)
     found = frames.measurements("strict")
     frames.close()
-    assert found.select("metric", "step", "role", "value").rows() == [("ssim-first", 2, "first", 0.5)]
+    assert found.select("metric", "step", "role", "lag", "value").rows() == [("ssim", 2, "first", 0, 0.5)]
+    assert named_series(found).select("metric", "value").rows() == [("ssim-first", 0.5)]

@@ -18,12 +18,12 @@ from convergebench.cli.recovering import recover as recover_command
 from convergebench.errors import RunLocked
 from convergebench.images.decode import probe
 from convergebench.store.carve import carve
+from convergebench.store.connection import connect
 from convergebench.store.images import ImageStore
-from convergebench.store.journal import connect
 from convergebench.store.manifest import read_manifest, write_manifest
-from convergebench.store.readable import copy_readable
 from convergebench.store.recover import command_to_go_on, recover
 from convergebench.store.run import Run
+from convergebench.store.salvage import copy_readable
 from convergebench.store.verify import problems
 from convergebench.types import Edited, EditRequest
 from tests.engine.parts import CASES, CountingEditor, faults, query, walk
@@ -66,13 +66,13 @@ def copy_without(made: Path, target: Path, position: int, *, deterministic: bool
 def test_steps_that_were_made_from_a_lost_one_are_open_again(made: Path, tmp_path: Path, position: int) -> None:
     run = copy_without(made, tmp_path / "run", position)
     (tmp_path / "new").mkdir()
-    told = recover(run, tmp_path / "new", probe=probe)
+    recovered = recover(run, tmp_path / "new", probe=probe)
     assert problems(tmp_path / "new") == []
     assert query(tmp_path / "new", "select position from chain_steps order by 1") == [(n,) for n in range(1, position)]
-    assert told.lost["steps"] == STEPS - position + 1
+    assert recovered.lost["steps"] == STEPS - position + 1
     ((status, rounds),) = query(tmp_path / "new", "select status, rounds from chains")
     assert (status, rounds) == ("open", (position - 1) // 2)
-    assert told.dollars == pytest.approx(0.04 * STEPS), "what was paid stays counted"
+    assert recovered.dollars == pytest.approx(0.04 * STEPS), "what was paid stays counted"
     again = Drifting(dollars=0.04)
     walk(tmp_path / "new", again, rounds=ROUNDS, cases=CASES[:1])
     assert again.calls == STEPS - position + 1
@@ -99,8 +99,8 @@ def test_an_image_under_a_wrong_name_is_put_under_its_own(made: Path, tmp_path: 
     )  # fmt: skip
     (run / "images" / "rescued by hand.dat").write_bytes((made / file).read_bytes())
     (tmp_path / "new").mkdir()
-    told = recover(run, tmp_path / "new", probe=probe)
-    assert told.lost["steps"] == 0
+    recovered = recover(run, tmp_path / "new", probe=probe)
+    assert recovered.lost["steps"] == 0
     assert ImageStore(tmp_path / "new").read(file) == (made / file).read_bytes()
 
 
@@ -162,11 +162,11 @@ def test_calls_whose_pages_are_lost_stay_counted(made: Path, tmp_path: Path, los
             data[(page - 1) * 4096 : page * 4096] = bytes(4096)
     (run / "run.sqlite").write_bytes(data)
     (tmp_path / "new").mkdir()
-    told = recover(run, tmp_path / "new", probe=probe)
+    recovered = recover(run, tmp_path / "new", probe=probe)
     assert problems(tmp_path / "new") == []
     if lost == ("attempts",) or "steps" in lost:
-        assert told.dollars == pytest.approx(0.04 * STEPS)
-    assert told.kept["attempts"] >= STEPS, "each step that was found had a call"
+        assert recovered.dollars == pytest.approx(0.04 * STEPS)
+    assert recovered.kept["attempts"] >= STEPS, "each step that was found had a call"
 
 
 def test_a_disk_that_cannot_read_a_part_of_a_file_gives_the_rest(

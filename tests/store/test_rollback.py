@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from convergebench.errors import StudyError
-from convergebench.store.journal import connect
+from convergebench.store.connection import connect
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 SECTOR = 512
@@ -55,9 +55,9 @@ def test_a_run_with_such_a_journal_is_not_opened(
     victim.write_text("years of work")
     unfinished(database, shared=victim)
     (tmp_path / "link").symlink_to(database.parent)
-    with pytest.raises(StudyError, match="would have SQLite delete another file; nothing was read") as told:
+    with pytest.raises(StudyError, match="would have SQLite delete another file; nothing was read") as caught:
         connect((tmp_path / "link" if linked else database.parent) / "run.sqlite", read_only=read_only)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     assert victim.read_text() == "years of work"
 
 

@@ -5,27 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from convergebench.store.frames import SCORES, RunFrames
-from convergebench.store.journal import Journal, Row
+from convergebench.store.journal import Journal
 from convergebench.store.manifest import Manifest, write_manifest
+from convergebench.store.tables import CaseRow, ComparisonRow, ImageRow, MeasurementRow, TableRow
 
 CHAIN = ("sim", "case")
 
 
-def comparison(role: str, step: int, number: int) -> Row:
+def comparison(role: str, step: int, number: int) -> ComparisonRow:
     key = f"{role}-{step}"
-    return ("comparisons", (key, *CHAIN, role, number, step, 0, f"image-{step}", None, None, None))
+    return ComparisonRow(key, *CHAIN, role, number, step, 0, f"image-{step}", None, None, None)
 
 
-def value(key: str, metric: str, number: float | None, *, align: str = "none", status: str = "ok") -> Row:
-    return ("measurements", (key, metric, align, f"{metric}@1", number, status, ""))
+def value(key: str, metric: str, number: float | None, *, align: str = "none", status: str = "ok") -> MeasurementRow:
+    return MeasurementRow(key, metric, align, f"{metric}@1", number, status, "")
 
 
-def run(root: Path, *rows: Row) -> RunFrames:
+def run(root: Path, *rows: TableRow) -> RunFrames:
     root.mkdir()
     write_manifest(root / "manifest.json", Manifest("run", "roundtrip", "", spec={}, fixed={}))
     journal = Journal(root / "run.sqlite")
-    images: list[Row] = [("images", (f"image-{step}", "file", "image/png", 8, 8, 1)) for step in range(3)]
-    case: Row = ("cases", ("case", "cup", "image-0", "object", "turn", "geometric", 0))
+    images = [ImageRow(f"image-{step}", "file", "image/png", 8, 8, 1) for step in range(3)]
+    case = CaseRow("case", "cup", "image-0", "object", "turn", "geometric", 0)
     roles = (("source", 0, 0), ("alone", 1, 1), ("return", 2, 1), ("lag", 2, 1), ("alone", 2, 1))
     journal.commit_now([*images, case, *(comparison(*one) for one in roles), *rows])
     journal.close()

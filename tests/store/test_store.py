@@ -19,10 +19,12 @@ import pytest
 from convergebench.errors import ChangedMeaning, RunLocked, StudyError
 from convergebench.ids import image_id, step_id
 from convergebench.store.images import ImageStore, write_synced
-from convergebench.store.journal import Journal, Records
+from convergebench.store.journal import Journal
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
+from convergebench.store.records import Records
 from convergebench.store.run import Run
 from convergebench.store.schema import MIGRATIONS
+from convergebench.store.tables import CaseRow, ComparisonRow, ImageRow, ProbeRow, StepRow
 from convergebench.store.verify import problems
 
 MANIFEST = Manifest(
@@ -74,7 +76,7 @@ def test_leftovers_of_a_killed_process_are_swept(tmp_path: Path) -> None:
 
 def test_rows_are_there_when_commit_returns(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
-    asyncio.run(journal.commit([("images", ("i1:x", "f", "image/png", 1, 1, 1))]))
+    asyncio.run(journal.commit([ImageRow("i1:x", "f", "image/png", 1, 1, 1)]))
     other = sqlite3.connect(tmp_path / "run.sqlite")
     assert other.execute("select count(*) from images").fetchone() == (1,)
     other.close()
@@ -85,29 +87,27 @@ def test_commits_that_come_together_are_one_transaction(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
 
     async def many() -> None:
-        await asyncio.gather(
-            *(journal.commit([("images", (f"i1:{n}", "f", "image/png", 1, 1, 1))]) for n in range(200))
-        )
+        await asyncio.gather(*(journal.commit([ImageRow(f"i1:{n}", "f", "image/png", 1, 1, 1)]) for n in range(200)))
 
     asyncio.run(many())
-    assert len(list(journal.rows("select id from images"))) == 200
+    assert len(list(journal.query("select id from images"))) == 200
     assert journal.commits < 100
     journal.close()
 
 
 def test_after_a_failed_commit_nobody_is_told_that_a_row_was_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
-    journal.commit_now([("images", ("i1:kept", "f", "image/png", 1, 1, 1))])
+    journal.commit_now([ImageRow("i1:kept", "f", "image/png", 1, 1, 1)])
     with closing(sqlite3.connect(tmp_path / "run.sqlite")) as other:  # somebody breaks the file under its writer
         other.execute("drop table probes")
-    lost = ("images", ("i1:lost", "f", "image/png", 1, 1, 1))
+    lost = ImageRow("i1:lost", "f", "image/png", 1, 1, 1)
     with pytest.raises(StudyError, match="what was written before is safe"):
-        journal.commit_now([lost, ("probes", ("e", "c", 1, "p", "b", 0.5))])
+        journal.commit_now([lost, ProbeRow("e", "c", 1, "p", "b", 0.5)])
     with pytest.raises(StudyError, match=r"could not write to .* run the same command again"):
-        journal.commit_now([("images", ("i1:later", "f", "image/png", 1, 1, 1))])
+        journal.commit_now([ImageRow("i1:later", "f", "image/png", 1, 1, 1)])
     journal.close()
     again = Journal(tmp_path / "run.sqlite")
-    assert list(again.rows("select id from images")) == [("i1:kept",)]
+    assert list(again.query("select id from images")) == [("i1:kept",)]
     again.close()
 
 
@@ -170,7 +170,7 @@ def test_growing_goes_on(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"sources": {"a": {"sha256": "99", "kind": "face"}}}, "source a, sha256: 11 → 99"),
         ({"pairs": {"glasses": {"forward": "add specs"}}}, "pair glasses, forward: add glasses → add specs"),
@@ -180,10 +180,10 @@ def test_growing_goes_on(more: dict[str, Any]) -> None:
         ({"study": "replicate"}, "study: roundtrip → replicate"),
     ],
 )
-def test_a_changed_meaning_stops_and_shows_the_difference(change: dict[str, Any], said: str) -> None:
+def test_a_changed_meaning_stops_and_shows_the_difference(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ChangedMeaning, match="use another --run") as caught:
         grow(MANIFEST, replace(MANIFEST, **change))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_verify_notices_a_changed_image(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_verify_notices_a_changed_image(tmp_path: Path) -> None:
         run.extend(MANIFEST)
         identity = run.images.put(b"picture", "image/png")
         file = run.images.file_of(identity, "image/png")
-        run.journal.commit_now([("images", (identity, file, "image/png", 1, 1, 7))])
+        run.journal.commit_now([ImageRow(identity, file, "image/png", 1, 1, 7)])
     assert problems(tmp_path / "run") == []
     (tmp_path / "run" / file).write_bytes(b"forgery")
     assert problems(tmp_path / "run") == [f"{file} is not the image it was"]
@@ -207,10 +207,10 @@ def sound_run(root: Path) -> str:
         key = step_id(parent=identity, instruction="add", settings={}, fingerprint="sim-jpeg@1:00", replicate=0)
         run.journal.commit_now(
             [
-                ("images", (identity, run.images.file_of(identity, "image/png"), "image/png", 1, 1, 7)),
-                ("cases", ("a/glasses/0", "a", identity, "face", "glasses", "accessories", 0)),
-                ("steps", (key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None, None, 0)),
-                ("comparisons", ("m1", "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None)),
+                ImageRow(identity, run.images.file_of(identity, "image/png"), "image/png", 1, 1, 7),
+                CaseRow("a/glasses/0", "a", identity, "face", "glasses", "accessories", 0),
+                StepRow(key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None, None, 0),
+                ComparisonRow("m1", "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None),
             ]
         )
     assert problems(root) == []
@@ -218,7 +218,7 @@ def sound_run(root: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         ("update steps set instruction = 'add a hat'", "has another history than its key says"),
         ("update steps set replicate = 1", "has another history than its key says"),
@@ -228,14 +228,14 @@ def sound_run(root: Path) -> str:
         ("update cases set image = 'i1:gone'", "1 cases without their image"),
     ],
 )
-def test_verify_notices_what_was_changed_in_the_journal(tmp_path: Path, damage: str, said: str) -> None:
+def test_verify_notices_what_was_changed_in_the_journal(tmp_path: Path, damage: str, message: str) -> None:
     sound_run(tmp_path / "run")
     connection = sqlite3.connect(tmp_path / "run" / "run.sqlite")
     connection.execute(damage)
     connection.commit()
     connection.close()
     (found,) = problems(tmp_path / "run")
-    assert said in found
+    assert message in found
 
 
 @pytest.mark.parametrize("file", ["run.sqlite", "manifest.json"])
@@ -255,7 +255,7 @@ def test_another_runs_records_are_read_and_never_written(tmp_path: Path) -> None
         found = records.step(key)
         assert found is not None
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
-            list(records.rows("delete from steps"))
+            list(records.query("delete from steps"))
         records.close()
     assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
 

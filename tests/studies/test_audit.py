@@ -6,11 +6,12 @@ from collections import Counter
 
 import pytest
 
-from convergebench.analysis.units import STEP, unit_of
 from convergebench.errors import StudyError
 from convergebench.registry import load
 from convergebench.studies.audit import Audit
+from convergebench.studies.base import study_of
 from convergebench.studies.spec import parse_spec
+from convergebench.studies.units import STEP
 from convergebench.types import Settings, SourceImage, State
 
 IMAGES = [SourceImage(kind, kind, "0" * 64, 8, 8, "CC0", "test", lambda: b"") for kind in ("face", "object", "scene")]
@@ -32,8 +33,8 @@ ADDED = ("add-100-fruits", "add-100-fruits-independent")
 
 def test_what_is_compared_is_told_as_in_replicate() -> None:
     study = Audit.of(Audit.Parameters(), Settings())
-    told = study.edits(study.cases(SOURCES, ()))
-    assert {label: (facts["compared"], facts["independent"]) for label, facts in told.items()} == {
+    labelled = study.edits(study.cases(SOURCES, ()))
+    assert {label: (facts["compared"], facts["independent"]) for label, facts in labelled.items()} == {
         "replicate": ("whole", False),
         "add-100-fruits": ("around", False),
         "add-100-fruits-independent": ("around", True),
@@ -44,7 +45,7 @@ def test_it_stands_on_the_shelf_with_a_table_of_its_own_and_counts_steps() -> No
     assert load("studies", "audit") is Audit
     spec = parse_spec({"study": "audit", "audit": {"steps": 6, "metrics": ["niqe"]}})
     assert spec.parameters == Audit.Parameters(steps=6, metrics=("niqe",))
-    assert unit_of("audit") == STEP
+    assert study_of("audit").unit == STEP
 
 
 def test_a_row_that_asks_for_a_strange_image_is_told_by_this_studys_name() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import tomllib
@@ -16,17 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convergebench.cli.flags import dollars
-from convergebench.cli.plain import one_line
-from convergebench.cli.planned import audited_metrics, require_analysable
-from convergebench.engine.measure import measure
-from convergebench.engine.run import Engine
-from convergebench.engine.session import Prepared, begin, prepare
+from convergebench.conductor import run_chains
+from convergebench.conductor.analyse import report_input
+from convergebench.conductor.analyse_audit import audit_report_input
+from convergebench.conductor.begin import begin
+from convergebench.conductor.prepare import prepare
+from convergebench.conductor.running import plan
+from convergebench.engine.prepared import Prepared
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images.encode import encode_png
-from convergebench.report.assemble import assemble
-from convergebench.report.audit.assemble import assemble_audit, audit_settings
+from convergebench.measuring.measure import measure
 from convergebench.store.run import Run
+from convergebench.studies.analysis_settings import audit_settings
 from convergebench.studies.spec import parse_spec, read_spec
+from convergebench.texts import one_line
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
 HOSTILE: tuple[Any, ...] = (
@@ -64,16 +66,13 @@ def spelt_out(path: Path) -> dict[str, Any]:
 def checked(content: dict[str, Any]) -> Prepared | None:
     """The study after every check that `--dry-run` makes; None if it was refused, which takes one line."""
     try:
-        prepared = prepare(parse_spec(content, where="study.toml"))
-        require_analysable(prepared)
-        if prepared.study == "audit":
-            audited_metrics(prepared)
+        prepared = plan(parse_spec(content, where="study.toml"), Path("run")).prepared
     except (StudyError, Prerequisite) as error:
-        told = one_line(str(error))
+        message = one_line(str(error))
     else:
         return prepared
-    assert "\n" not in told
-    assert told.encode("utf-8")
+    assert "\n" not in message
+    assert message.encode("utf-8")
     return None
 
 
@@ -102,7 +101,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pat
     prepared = prepare(spec)
     with Run.create(root / "run") as run:
         begin(run, prepared)
-        asyncio.run(Engine(run, prepared.editors).run(prepared.chains))
+        run_chains(run, prepared.editors, prepared.chains)
         measure(run, prepared.metrics, align_mode="auto", workers=1)
     return spec.model_dump(mode="json", by_alias=True), root / "run"
 
@@ -121,9 +120,9 @@ def test_every_constant_of_the_analysis_is_refused_early_or_works(small: tuple[d
                 tried.append(found)
                 (run / "manifest.json").write_text(json.dumps({**kept, "spec": prepared.spec}))
                 if place[:2] == ("analysis", "audit"):
-                    assemble_audit([run], audit_settings(prepared.spec), wanted=["piqe"], not_run={})
+                    audit_report_input([run], audit_settings(prepared.spec), wanted=["piqe"], not_run={})
                 else:
-                    assemble(run)
+                    report_input(run)
     finally:
         (run / "manifest.json").write_text(json.dumps(kept))
     assert 10 < len(tried) < 80, "some of it is harmless, most is not"
@@ -142,7 +141,7 @@ QUICK = ("audit-quick", "replicate-quick", "cures", "demo", "session", "roundtri
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "fault"),
     [
         ({"seed": -1}, "analysis.seed"),
         ({"seed": 2**63}, "analysis.seed"),
@@ -172,15 +171,15 @@ QUICK = ("audit-quick", "replicate-quick", "cures", "demo", "session", "roundtri
         ({"audit": {"ranges": {"niqe": [0, float("inf")]}}}, "should be a finite number"),
     ],
 )
-def test_a_constant_that_the_report_would_stumble_over_is_told_first(table: dict[str, Any], said: str) -> None:
+def test_a_constant_that_the_report_would_stumble_over_is_told_first(table: dict[str, Any], fault: str) -> None:
     content = {**spelt_out(STUDIES[[path.stem for path in STUDIES].index("audit-quick")]), "analysis": table}
     with pytest.raises(StudyError) as caught:
-        require_analysable(prepare(parse_spec(content, where="study.toml")))
-    assert said in str(caught.value)
+        plan(parse_spec(content, where="study.toml"), Path("run"))
+    assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "fault"),
     [
         ({"settings": {"seed": -1}}, "settings.seed"),
         ({"settings": {"seed": 2**63}}, "settings.seed"),
@@ -196,10 +195,10 @@ def test_a_constant_that_the_report_would_stumble_over_is_told_first(table: dict
         ({"roles": {"judge": {"kind": "served", "extra": {"top_p": float("nan")}}}}, "finite number"),
     ],
 )
-def test_a_value_that_nothing_could_hold_is_told_with_its_place(content: dict[str, Any], said: str) -> None:
+def test_a_value_that_nothing_could_hold_is_told_with_its_place(content: dict[str, Any], fault: str) -> None:
     with pytest.raises(StudyError, match=r"^study\.toml: ") as caught:
         parse_spec(content, where="study.toml")
-    assert said in str(caught.value)
+    assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize(

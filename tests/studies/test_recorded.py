@@ -55,9 +55,9 @@ def test_what_lies_around_is_not_compared_while_the_picture_lies_turned() -> Non
 
 def test_chains_with_words_of_their_own_list_none_for_their_label() -> None:
     variant = Variant("set", "session", "MagicBrush", "", (VariantStep("Add a dog.", "add"),), compared="around")
-    told = Recorded(variant=variant, length=1, own_words=True).edits([case("set")])["set"]
-    assert (told["instructions"], told["operations"]) == ([], [])
-    assert (told["origin"], told["family"], told["compared"]) == ("MagicBrush", "session", "around")
+    facts = Recorded(variant=variant, length=1, own_words=True).edits([case("set")])["set"]
+    assert (facts["instructions"], facts["operations"]) == ([], [])
+    assert (facts["origin"], facts["family"], facts["compared"]) == ("MagicBrush", "session", "around")
 
 
 def test_other_words_are_another_plan() -> None:

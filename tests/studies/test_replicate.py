@@ -100,8 +100,8 @@ def test_an_addition_is_compared_only_around_the_change_and_looked_for() -> None
 
 
 def test_every_step_adds_another_fruit() -> None:
-    said = [edit.instruction for edit in edits(walked("add-100-fruits", 100))]
-    assert len(set(said)) == 100
+    instructions = [edit.instruction for edit in edits(walked("add-100-fruits", 100))]
+    assert len(set(instructions)) == 100
 
 
 def test_independent_steps_all_start_from_the_untouched_picture_and_are_draws_of_their_own() -> None:
@@ -190,18 +190,18 @@ def test_a_case_keeps_to_the_row_that_took_its_image() -> None:
 
 def test_the_manifest_holds_the_words_and_how_they_are_compared() -> None:
     replicate = study(grid=[{"variants": ["mirror"], "independent": True}])
-    told = replicate.edits(replicate.cases(SOURCES, ()))
-    assert told["mirror"]["baseline"] == "replicate"
-    assert told["mirror-independent"]["baseline"] == "mirror"
-    assert told["mirror-independent"]["independent"] is True
-    assert told["mirror"]["operations"] == ["flip-horizontal"]
+    labelled = replicate.edits(replicate.cases(SOURCES, ()))
+    assert labelled["mirror"]["baseline"] == "replicate"
+    assert labelled["mirror-independent"]["baseline"] == "mirror"
+    assert labelled["mirror-independent"]["independent"] is True
+    assert labelled["mirror"]["operations"] == ["flip-horizontal"]
 
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
 
 def test_the_papers_grid_is_56_settings_of_5_runs_of_100_steps() -> None:
-    from convergebench.engine.session import prepare
+    from convergebench.conductor.prepare import prepare
     from convergebench.studies.spec import read_spec
 
     prepared = prepare(read_spec(STUDIES / "replicate.toml"))
@@ -214,8 +214,8 @@ def test_the_papers_grid_is_56_settings_of_5_runs_of_100_steps() -> None:
 
 
 def test_the_protocol_for_other_editors_is_1400_images_each() -> None:
+    from convergebench.conductor.prepare import prepare
     from convergebench.engine.plan import forecast
-    from convergebench.engine.session import prepare
     from convergebench.studies.spec import read_spec
 
     prepared = prepare(read_spec(STUDIES / "replicate-others.toml"))

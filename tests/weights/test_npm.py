@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from convergebench.cli.main import app
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
-from convergebench.weights import find_weight, locate, npm
+from convergebench.weights import archive, find_weight, locate, npm
 from convergebench.weights.fetch import fetch
 from convergebench.weights.npmrc import DEFAULT, credentials, registry_of, settings
 from tests.weights.conftest import Declared, Server, tarred
@@ -182,14 +182,14 @@ def test_no_more_is_written_than_the_file_should_have(registry: Server, empty_st
 
 def test_an_archive_that_unpacks_without_end_is_given_up(registry: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(registry, tarred("package", {"zeros.bin": bytes(30_000_000), **MEMBERS}))
-    monkeypatch.setattr(npm, "LONGEST_CONTENT", 10_000_000)
+    monkeypatch.setattr(archive, "LONGEST_CONTENT", 10_000_000)
     with pytest.raises(Prerequisite, match=r"@nets/maxim 0\.1\.0 holds more than 10000000 bytes; nothing was kept"):
         fetch(find_weight("maxim"))
 
 
 def test_what_lies_behind_the_last_member_is_not_read(registry: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(registry, tarred("package", {**MEMBERS, "zeros.bin": bytes(30_000_000)}))
-    monkeypatch.setattr(npm, "LONGEST_CONTENT", 10_000_000)
+    monkeypatch.setattr(archive, "LONGEST_CONTENT", 10_000_000)
     assert fetch(find_weight("maxim"))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.weights import checksums, find_weight, identity, locate
-from convergebench.weights.store import LEFTOVER, gather, keep, search
+from convergebench.weights.store import SCRATCH_SECONDS, add_to_store, match_files, search
 from tests.weights.conftest import Declared
 
 DATA = b"some weights"
@@ -63,7 +63,7 @@ def test_what_is_added_is_kept_and_found(declare: Declared, tmp_path: Path, empt
     (tmp_path / "given" / "a" / "config.json").write_bytes(b"{}")
     (tmp_path / "given" / "model.bin").write_bytes(DATA)
     weight = find_weight("pair")
-    assert keep(weight, gather(weight, tmp_path / "given")) == empty_store / "pair"
+    assert add_to_store(weight, match_files(weight, tmp_path / "given")) == empty_store / "pair"
     assert locate("pair") == empty_store / "pair"
     found = search(weight)
     assert found is not None
@@ -76,10 +76,10 @@ def test_nothing_is_kept_when_one_file_is_wrong(declare: Declared, tmp_path: Pat
         (tmp_path / name).write_bytes(data)
     weight = find_weight("pair")
     with pytest.raises(StudyError, match=r"b\.bin is not the file 'b.bin' of 'pair': sha256 .*; nothing was kept"):
-        keep(weight, gather(weight, tmp_path))
+        add_to_store(weight, match_files(weight, tmp_path))
     assert not empty_store.exists()
     with pytest.raises(StudyError, match=r"has no file 'a\.bin', which 'pair' needs"):
-        gather(weight, empty_store.parent.parent / "catalogue")
+        match_files(weight, empty_store.parent.parent / "catalogue")
 
 
 def test_a_checksum_nobody_knew_is_recorded_at_first_and_must_stay(
@@ -89,7 +89,7 @@ def test_a_checksum_nobody_knew_is_recorded_at_first_and_must_stay(
     (tmp_path / "model.bin").write_bytes(DATA)
     weight = find_weight("hub-only")
     assert identity("hub-only") == "unknown"
-    kept = keep(weight, gather(weight, tmp_path / "model.bin"))
+    kept = add_to_store(weight, match_files(weight, tmp_path / "model.bin"))
     assert identity("hub-only") != "unknown"
     assert locate("hub-only") == kept
     kept.write_bytes(b"Some weights")
@@ -140,18 +140,18 @@ def test_what_stands_in_the_way_is_put_aside_and_nothing_behind_a_link_is_touche
     else:
         shutil.copytree(tmp_path / "elsewhere", empty_store / "net")
     (tmp_path / "given").write_bytes(DATA)
-    assert keep(find_weight("net"), {"net.pth": tmp_path / "given"}).read_bytes() == DATA
+    assert add_to_store(find_weight("net"), {"net.pth": tmp_path / "given"}).read_bytes() == DATA
     assert (tmp_path / "elsewhere" / "net.pth").read_bytes() == b"mine"
     assert [path.name for path in empty_store.iterdir()] == ["net"]
 
 
 def test_what_a_killed_process_left_is_swept_up_in_time(declare: Declared, tmp_path: Path, empty_store: Path) -> None:
     declare("net", {"net.pth": DATA})
-    for name, age in ((".arriving-old", LEFTOVER + 60), (".arriving-now", 0)):
+    for name, age in ((".arriving-old", SCRATCH_SECONDS + 60), (".arriving-now", 0)):
         (empty_store / name).mkdir(parents=True)
         os.utime(empty_store / name, (time.time() - age,) * 2)
     (tmp_path / "given").write_bytes(DATA)
-    keep(find_weight("net"), {"net.pth": tmp_path / "given"})
+    add_to_store(find_weight("net"), {"net.pth": tmp_path / "given"})
     assert sorted(path.name for path in empty_store.iterdir()) == [".arriving-now", "net"]
 
 

@@ -9,7 +9,9 @@ from convergebench.wire.address import require_no_secret
 SECRET = "sk-hush0123456789"
 
 
-@pytest.mark.parametrize("address", ["", "http://127.0.0.1:8000/v1", "https://api.example/v1/", "http://[::1]:8188"])
+@pytest.mark.parametrize(
+    "address", ["", "http://127.0.0.1:8000/v1", "https://api.example/v1/", "http://[::1]:8188", "http://there:1"]
+)
 def test_an_address_is_taken(address: str) -> None:
     require_no_secret(address, "")
 
@@ -22,6 +24,7 @@ def test_an_address_is_taken(address: str) -> None:
         "ftp://there",
         "http://",
         "http://there:99999",
+        "http://there:0",
         f"http://there:{SECRET}",
         "http://[::1",
         " http://there",

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergebench.errors import BadReply, Prerequisite, StudyError, Transient
-from convergebench.wire.client import NO_KEY, Answer, Key, Wire, clean, origin
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
+from convergebench.wire.client import LONGEST_MESSAGE, NO_KEY, HttpReply, KeySource, Wire, clean, origin
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 
 KEY = "sk-0123456789-the-key-of-this-test"
 T = TypeVar("T")
@@ -29,14 +29,14 @@ def using(wire: Wire, do: Callable[[Wire], Awaitable[T]]) -> T:
     return asyncio.run(used())
 
 
-def get(address: str, **options: Any) -> Answer:
+def get(address: str, **options: Any) -> HttpReply:
     return using(Wire(address, **options), lambda wire: wire.send("GET", "/x"))
 
 
 @pytest.fixture
-def key(monkeypatch: pytest.MonkeyPatch) -> Key:
+def key(monkeypatch: pytest.MonkeyPatch) -> KeySource:
     monkeypatch.setenv("A_KEY_OF_MINE", KEY)
-    return Key(("A_KEY_OF_MINE",))
+    return KeySource(("A_KEY_OF_MINE",))
 
 
 @pytest.mark.parametrize(
@@ -48,27 +48,27 @@ def key(monkeypatch: pytest.MonkeyPatch) -> Key:
     ],
 )
 def test_a_path_lies_below_the_base_address(path: str, asked: str) -> None:
-    with serving(lambda one, server: Told(body={})) as server:
+    with serving(lambda one, server: Answer(body={})) as server:
         using(Wire(f"{server.address}/v1/"), lambda wire: wire.send("GET", path))
     assert server.first.path == asked
 
 
-def test_a_whole_address_is_taken_as_it_is(key: Key) -> None:
-    with serving(lambda one, server: Told(body=b"there")) as there:
+def test_a_whole_address_is_taken_as_it_is(key: KeySource) -> None:
+    with serving(lambda one, server: Answer(body=b"there")) as there:
         wire = Wire("http://127.0.0.1:1/v1", key=key)
         assert using(wire, lambda one: one.send("GET", f"{there.address}/a", keyed=False)).data == b"there"
     assert "authorization" not in there.first.headers
 
 
-def test_the_answer_is_whole(key: Key) -> None:
-    with serving(lambda one, server: Told(418, {"a": 1}, {"X-Model": "m"})) as server:
+def test_the_answer_is_whole(key: KeySource) -> None:
+    with serving(lambda one, server: Answer(418, {"a": 1}, {"X-Model": "m"})) as server:
         answer = get(server.address, key=key)
     assert (answer.status, answer.json(), answer.headers["x-model"]) == (418, {"a": 1}, "m")
     assert server.first.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_redirects_are_not_followed(key: Key) -> None:
-    with serving(lambda one, server: Told(302, b"", {"Location": "http://127.0.0.1:1/"})) as server:
+def test_redirects_are_not_followed(key: KeySource) -> None:
+    with serving(lambda one, server: Answer(302, b"", {"Location": "http://127.0.0.1:1/"})) as server:
         assert get(server.address, key=key).status == 302
 
 
@@ -77,14 +77,17 @@ def test_no_cookie_is_carried_from_one_call_to_the_next() -> None:
         for _ in range(2):
             await wire.send("GET", "/")
 
-    with serving(lambda one, server: Told(headers={"Set-Cookie": "session=1"})) as server:
+    with serving(lambda one, server: Answer(headers={"Set-Cookie": "session=1"})) as server:
         using(Wire(server.address), twice)
     assert [asked.headers.get("cookie") for asked in server.asked] == [None, None]
 
 
 @pytest.mark.parametrize("place", ["/f.png", "f.png", "{here}/f.png", "{there}/f.png", "//{there_host}/f.png"])
-def test_a_file_is_fetched_with_the_key_only_where_the_key_belongs(place: str, key: Key) -> None:
-    with serving(lambda one, server: Told(body=b"f")) as here, serving(lambda one, server: Told(body=b"f")) as there:
+def test_a_file_is_fetched_with_the_key_only_where_the_key_belongs(place: str, key: KeySource) -> None:
+    with (
+        serving(lambda one, server: Answer(body=b"f")) as here,
+        serving(lambda one, server: Answer(body=b"f")) as there,
+    ):
         host = there.address.removeprefix("http://")
         address = place.format(here=here.address, there=there.address, there_host=host)
         assert using(Wire(f"{here.address}/v1", key=key), lambda wire: wire.download(address)).data == b"f"
@@ -107,45 +110,60 @@ def test_a_base_address_that_is_none_is_the_study_s() -> None:
 
 
 def test_an_answer_without_an_end_is_cut_off() -> None:
-    with serving(lambda one, server: Told(body=b"x" * 5000)) as server, pytest.raises(BadReply, match="come to an end"):
+    with (
+        serving(lambda one, server: Answer(body=b"x" * 5000)) as server,
+        pytest.raises(BadReply, match="come to an end"),
+    ):
         using(Wire(server.address), lambda wire: wire.send("GET", "/", most=4999))
 
 
 def test_an_answer_that_is_cut_short_and_a_server_that_is_gone_are_passing_troubles() -> None:
-    cut = Told(body=b"x" * 5000, cut=True)
-    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="gave no whole answer"):
+    cut = Answer(body=b"x" * 5000, cut=True)
+    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="gave no whole answer") as sent:
         get(server.address)
-    with pytest.raises(Transient, match="cannot be reached"):
+    assert sent.value.unsettled
+    with pytest.raises(Transient, match="cannot be reached") as never_sent:
         get(server.address)
+    assert not never_sent.value.unsettled
 
 
 def test_an_answer_packed_wrongly_is_a_passing_trouble() -> None:
-    packed = Told(body=b"no gzip", headers={"Content-Encoding": "gzip"})
+    packed = Answer(body=b"no gzip", headers={"Content-Encoding": "gzip"})
     with serving(lambda one, server: packed) as server, pytest.raises(Transient):
         get(server.address)
 
 
-def test_silence_is_given_up() -> None:
-    with serving(lambda one, server: Told(hold=True)) as server, pytest.raises(Transient, match="does not answer"):
+def test_silence_is_given_up_and_may_have_cost_something() -> None:
+    silent = serving(lambda one, server: Answer(hold=True))
+    with silent as server, pytest.raises(Transient, match="does not answer") as given_up:
         get(server.address, seconds=0.1)
+    assert given_up.value.unsettled
+
+
+@pytest.mark.parametrize("status", [300, 500])
+def test_a_failure_that_is_cut_short_has_cost_nothing(status: int) -> None:
+    cut = Answer(status=status, body=b"x" * 5000, cut=True)
+    with serving(lambda one, server: cut) as server, pytest.raises(Transient) as failed:
+        get(server.address)
+    assert not failed.value.unsettled
 
 
 def test_what_is_no_json_is_a_bad_reply() -> None:
     for data in (b"", b"<html>", b"\xff", b"[" * 100_000):
         with pytest.raises(BadReply, match="not JSON"):
-            Answer(200, {}, data, "http://x/").json()
+            HttpReply(200, {}, data, "http://x/").json()
 
 
 def test_no_more_connections_than_wanted() -> None:
     at_once, most = 0, 0
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         nonlocal at_once, most
         at_once += 1
         most = max(most, at_once)
         server.closing.wait(0.05)
         at_once -= 1
-        return Told()
+        return Answer()
 
     async def many(wire: Wire) -> None:
         await asyncio.gather(*(wire.send("GET", "/") for _ in range(6)))
@@ -156,7 +174,7 @@ def test_no_more_connections_than_wanted() -> None:
 
 
 def test_a_wire_can_be_used_again_in_another_event_loop() -> None:
-    with serving(lambda one, server: Told()) as server:
+    with serving(lambda one, server: Answer()) as server:
         wire = Wire(server.address)
         for _ in range(3):
             assert using(wire, lambda one: one.send("GET", "/")).status == 200
@@ -168,24 +186,24 @@ def test_a_proxy_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         get("http://127.0.0.1:1")
 
 
-def test_a_key_is_wanted_unless_it_is_optional(monkeypatch: pytest.MonkeyPatch, key: Key) -> None:
+def test_a_key_is_wanted_unless_it_is_optional(monkeypatch: pytest.MonkeyPatch, key: KeySource) -> None:
     assert NO_KEY.headers("it") == {}
     assert key.headers("it") == {"Authorization": f"Bearer {KEY}"}
-    assert Key(("A_KEY_OF_MINE",), header="x-key", form="{}").headers("it") == {"x-key": KEY}
+    assert KeySource(("A_KEY_OF_MINE",), header="x-key", form="{}").headers("it") == {"x-key": KEY}
     monkeypatch.delenv("A_KEY_OF_MINE")
     with pytest.raises(Prerequisite, match="export A_KEY_OF_MINE"):
         key.headers("it")
-    assert Key(("A_KEY_OF_MINE",), optional=True).headers("it") == {}
+    assert KeySource(("A_KEY_OF_MINE",), optional=True).headers("it") == {}
 
 
 def test_a_key_with_braces_travels_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY_OF_MINE", "an-odd{0}key{}")
-    assert Key(("A_KEY_OF_MINE",)).headers("it") == {"Authorization": "Bearer an-odd{0}key{}"}
+    assert KeySource(("A_KEY_OF_MINE",)).headers("it") == {"Authorization": "Bearer an-odd{0}key{}"}
 
 
 def test_name_and_password_travel_as_base64(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY_OF_MINE", "me:the-secret-word")
-    sent = Key(("A_KEY_OF_MINE",), basic=True).headers("it")["Authorization"]
+    sent = KeySource(("A_KEY_OF_MINE",), basic=True).headers("it")["Authorization"]
     assert base64.b64decode(sent.removeprefix("Basic ")) == b"me:the-secret-word"
 
 
@@ -201,6 +219,11 @@ def test_name_and_password_travel_as_base64(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_an_address_is_shown_without_what_may_be_secret(address: str, shown: str) -> None:
     assert origin(address) == shown
+
+
+def test_a_line_is_cut_behind_its_longest_and_says_so() -> None:
+    assert clean("x" * LONGEST_MESSAGE) == "x" * LONGEST_MESSAGE
+    assert clean("x" * (LONGEST_MESSAGE + 1)) == "x" * LONGEST_MESSAGE + "…"
 
 
 @given(st.text())

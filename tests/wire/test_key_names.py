@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergebench.editors.find import make_editor
-from convergebench.editors.providers.table import PROVIDERS, speaker
+from convergebench.editors.providers.table import PROVIDERS, provider_class
 from convergebench.errors import StudyError
 from convergebench.redaction import redact
 from convergebench.roles import make_role, roles_of
@@ -30,7 +30,7 @@ def nothing_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_provider_finds_its_own_key() -> None:
-    assert {name for provider in PROVIDERS for name in speaker(provider).keys} <= OF_PROVIDERS
+    assert {name for provider in PROVIDERS for name in provider_class(provider).keys} <= OF_PROVIDERS
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HF_TOKEN", "CONVERGEBENCH_MY_SERVER", "CBENCH_JUDGE_KEY"])

@@ -8,17 +8,17 @@ import base64
 import pytest
 
 from convergebench.errors import Prerequisite
-from convergebench.wire.client import Answer, Wire
-from convergebench.wire.verdict import judge
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
+from convergebench.wire.client import HttpReply, Wire
+from convergebench.wire.verdict import classify_failure
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 
 PASSWORD = "Hunter2Hunter2x"
 
 
-def sent() -> Answer:
+def sent() -> HttpReply:
     wire = Wire("http://models.invalid/v1", seconds=5)
 
-    async def once() -> Answer:
+    async def once() -> HttpReply:
         try:
             return await wire.send("GET", "/models")
         finally:
@@ -47,13 +47,13 @@ def test_a_proxy_that_cannot_be_is_told_without_its_password(monkeypatch: pytest
 
 @pytest.mark.parametrize("escaped", [False, True])
 def test_a_proxy_that_repeats_its_password_gives_nothing_away(monkeypatch: pytest.MonkeyPatch, escaped: bool) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(407, f"{asked.headers['proxy-authorization']} and {PASSWORD}".encode())
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(407, f"{asked.headers['proxy-authorization']} and {PASSWORD}".encode())
 
     with serving(answer) as server:
         written = PASSWORD.replace("2", "%32") if escaped else PASSWORD
         monkeypatch.setenv("http_proxy", server.address.replace("://", f"://bob:{written}@"))
-        found = judge(sent())
+        found = classify_failure(sent())
     told = f"{found.message} {found.raw}"
     assert PASSWORD not in told
     assert base64.b64encode(f"bob:{PASSWORD}".encode()).decode()[:12] not in told

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convergebench.wire.raw import note, without_images
+from convergebench.wire.raw import LONGEST_REPLY, LONGEST_TEXT, file_note, without_images
 
 PICTURE = bytes(range(256)) * 12
 
@@ -39,6 +39,17 @@ def test_a_small_picture_in_an_address_goes_too() -> None:
 def test_words_stay_however_long_they_are() -> None:
     words = "a long thought, with commas. " * 200
     assert json.loads(without_images({"thought": words})) == {"thought": words}
+
+
+def test_the_longest_text_and_the_longest_reply_are_kept_whole() -> None:
+    longest = "w," * (LONGEST_TEXT // 2)
+    assert json.loads(without_images(longest)) == longest
+    assert json.loads(without_images(f"{longest}.")) == f"{longest}… (1 more characters)"
+    reply = ["w" * 998] * (LONGEST_REPLY // 1001)
+    rest = LONGEST_REPLY - len(without_images(reply))
+    kept = without_images([*reply[:-1], "w" * (998 + rest)])
+    assert len(kept) == LONGEST_REPLY
+    assert "too many to be kept" in without_images([*reply[:-1], "w" * (999 + rest)])
 
 
 def test_an_address_that_only_begins_like_data_stays() -> None:
@@ -72,4 +83,4 @@ def test_everything_else_is_kept_word_for_word(reply: Any) -> None:
 
 @given(st.binary(min_size=1600, max_size=3000))
 def test_no_picture_is_ever_kept(data: bytes) -> None:
-    assert json.loads(without_images([base64.b64encode(data).decode()])) == [note(data)]
+    assert json.loads(without_images([base64.b64encode(data).decode()])) == [file_note(data)]

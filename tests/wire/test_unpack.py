@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergebench.errors import BadReply, Transient
-from convergebench.wire.client import Answer, Wire
-from convergebench.wire.unpack import LONGEST_FAILURE, whole
-from tests.editors.providers.loopback import Told, serving
+from convergebench.wire.client import HttpReply, Wire
+from convergebench.wire.unpack import LONGEST_FAILURE, read_body
+from tests.editors.providers.loopback import Answer, serving
 from tests.wire.bombs import bomb, packing
 
 
@@ -25,11 +25,11 @@ def unpacked(data: bytes, encoding: str, *, most: int = 1_000_000, step: int = 1
         for start in range(0, len(data), step):
             yield data[start : start + step]
 
-    return asyncio.run(whole(pieces(), encoding, where="http://there", status=status, most=most))
+    return asyncio.run(read_body(pieces(), encoding, where="http://there", status=status, most=most))
 
 
-def get(told: Told, **options: int) -> Answer:
-    async def once(address: str) -> Answer:
+def get(told: Answer, **options: int) -> HttpReply:
+    async def once(address: str) -> HttpReply:
         wire = Wire(address, seconds=20)
         try:
             return await wire.send("GET", "/", **options)  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_a_body_that_is_not_packed_as_told_is_a_passing_trouble() -> None:
 
 @pytest.mark.parametrize("encoding", ["br", "gzip"])
 def test_a_failure_that_cannot_be_read_is_still_known_by_its_status(encoding: str) -> None:
-    answer = get(Told(401, b"no gzip", {"Content-Encoding": encoding}))
+    answer = get(Answer(401, b"no gzip", {"Content-Encoding": encoding}))
     assert (answer.status, answer.data) == (401, b"")
 
 
@@ -104,7 +104,7 @@ def test_an_answer_without_a_body_is_whole() -> None:
 def test_ten_gigabytes_in_a_few_kilobytes_fill_no_memory(layers: int, status: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begun = time.process_time()
-    told = Told(status, bomb(layers), packing(layers))
+    told = Answer(status, bomb(layers), packing(layers))
     if status == 200:
         with pytest.raises(BadReply) as given_up:
             get(told)
@@ -117,11 +117,11 @@ def test_ten_gigabytes_in_a_few_kilobytes_fill_no_memory(layers: int, status: in
 
 def test_a_long_failure_is_read_and_told_at_once() -> None:
     """Sixty megabytes of words about an error: nobody waits for them, and the first line is what is shown."""
-    from convergebench.wire.verdict import judge
+    from convergebench.wire.verdict import classify_failure
 
     begun = time.monotonic()
-    answer = get(Told(500, b'{"error": {"message": "out of order: ' + b"much to say \\u0041 &amp; %41 " * 2_200_000))
-    verdict = judge(answer)
+    answer = get(Answer(500, b'{"error": {"message": "out of order: ' + b"much to say \\u0041 &amp; %41 " * 2_200_000))
+    verdict = classify_failure(answer)
     assert time.monotonic() - begun < 2
     assert "out of order: much to say" in verdict.message
     assert len(verdict.message) < 500

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convergebench.errors import EditorError, Refused, Transient, Unavailable
-from convergebench.wire.client import Answer
-from convergebench.wire.verdict import judge, retry_after, told
+from convergebench.wire.client import HttpReply
+from convergebench.wire.verdict import classify_failure, message_and_code, retry_after
 
 
-def answer(status: int, body: Any = None, **headers: str) -> Answer:
+def answer(status: int, body: Any = None, **headers: str) -> HttpReply:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Answer(status, headers, data, "https://me:word@example.org/v1/edits?sig=secret")
+    return HttpReply(status, headers, data, "https://me:word@example.org/v1/edits?sig=secret")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def answer(status: int, body: Any = None, **headers: str) -> Answer:
     ],
 )
 def test_a_status_and_its_body_have_one_meaning(status: int, body: Any, kind: str, error: type[EditorError]) -> None:
-    verdict = judge(answer(status, body))
+    verdict = classify_failure(answer(status, body))
     assert verdict.kind == kind
     raised = verdict.as_editor_error(0.04)
     assert type(raised) is error
@@ -49,24 +49,26 @@ def test_a_status_and_its_body_have_one_meaning(status: int, body: Any, kind: st
 
 
 def test_a_provider_s_own_codes_count_and_their_case_does_not() -> None:
-    unwilling = judge(answer(400, {"error": {"code": "NSFW"}}), unwilling={"nsfw"})
-    assert unwilling.kind == "refused"
-    assert unwilling.code == "NSFW"
-    assert judge(answer(400, {"error": {"code": "Broke"}}), spent={"broke"}).kind == "credit"
+    refusals = classify_failure(answer(400, {"error": {"code": "NSFW"}}), refusals={"nsfw"})
+    assert refusals.kind == "refused"
+    assert refusals.code == "NSFW"
+    assert classify_failure(answer(400, {"error": {"code": "Broke"}}), no_credit={"broke"}).kind == "credit"
 
 
 def test_a_status_inside_a_good_answer_can_be_judged() -> None:
-    assert judge(answer(200, {"message": "later"}), status=503).kind == "busy"
+    assert classify_failure(answer(200, {"message": "later"}), status=503).kind == "busy"
 
 
 def test_the_message_is_one_line_with_the_server_s_words_and_without_secrets_of_its_address() -> None:
-    verdict = judge(answer(400, {"error": {"message": "the\nimage  is odd"}}))
+    verdict = classify_failure(answer(400, {"error": {"message": "the\nimage  is odd"}}))
     assert verdict.message == "https://example.org/v1/edits answers 400: the image is odd"
     assert "secret" not in verdict.message
 
 
 def test_a_refused_key_is_not_quoted() -> None:
-    assert judge(answer(401, {"error": {"message": "no key sk-12"}})).message.endswith("it does not take the key")
+    assert classify_failure(answer(401, {"error": {"message": "no key sk-12"}})).message.endswith(
+        "it does not take the key"
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,12 +90,12 @@ def test_a_refused_key_is_not_quoted() -> None:
     ],
 )
 def test_words_and_code_are_found_in_every_shape(body: Any, message: str, code: str) -> None:
-    assert told(json.dumps(body)) == (message, code)
+    assert message_and_code(json.dumps(body)) == (message, code)
 
 
 def test_what_is_no_json_is_the_message() -> None:
-    assert told("<html>Bad Gateway") == ("<html>Bad Gateway", "")
-    assert told("[" * 100_000)[1] == ""
+    assert message_and_code("<html>Bad Gateway") == ("<html>Bad Gateway", "")
+    assert message_and_code("[" * 100_000)[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ JSON = st.recursive(
 
 @given(st.integers(100, 599), JSON, st.dictionaries(st.sampled_from(["Retry-After", "retry-after-ms"]), st.text()))
 def test_any_answer_has_a_meaning_in_one_short_line(status: int, body: Any, headers: dict[str, str]) -> None:
-    verdict = judge(answer(status, body, **headers))
+    verdict = classify_failure(answer(status, body, **headers))
     assert isinstance(verdict.as_editor_error(), EditorError)
     assert len(verdict.message) < 400
     assert "\n" not in verdict.message
@@ -143,4 +145,4 @@ def test_any_answer_has_a_meaning_in_one_short_line(status: int, body: Any, head
 
 @given(st.binary())
 def test_any_bytes_have_a_meaning(data: bytes) -> None:
-    assert judge(answer(500, data)).kind == "busy"
+    assert classify_failure(answer(500, data)).kind == "busy"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from convergebench.editors.simulated.wear import KINDS, Occasion
+from convergebench.editors.simulated.wear import KINDS, WearContext
 from convergebench.images.frame import Pixels
 
 Random = np.random.Generator
@@ -122,7 +122,7 @@ def worn(random: Random) -> Step:
     def step(pixels: Pixels, now: Random) -> Pixels:
         nonlocal count
         for wear in wears:
-            pixels = wear(pixels, Occasion(int(now.integers(1 << 40)), count))
+            pixels = wear(pixels, WearContext(int(now.integers(1 << 40)), count))
         count += 1
         return np.ascontiguousarray(pixels, np.uint8)
 

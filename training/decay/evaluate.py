@@ -131,7 +131,7 @@ def run_of_copies(run: Path, without: str) -> list[tuple[str, list[str]]]:
     chains: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
     for editor, source, case, index, image in steps.select("editor", "source", "case", "index", "image").iter_rows():
         pixels = np.ascontiguousarray(np.asarray(Image.open(run / image).convert("RGB"), np.uint8))
-        values = model.chosen(picture_features(pixels))
+        values = model.select(picture_features(pixels))
         chains[editor, source, case][index] = float(model.score(values[None])[0])
     found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for (editor, source, _), scores in chains.items():
@@ -179,14 +179,14 @@ def main(given: Sequence[str] | None = None) -> None:
     copies.add_argument("run", type=Path)
     copies.add_argument("--without", required=True)
     parts.add_parser("cost")
-    chosen = parser.parse_args(given)
-    if chosen.part == "left-out":
-        show(["left out", "decay", *BASELINES], left_out(read(*chosen.tables)))
-    elif chosen.part == "run":
-        show(["editor", f"decay without {chosen.without}"], run_of_copies(chosen.run, chosen.without))
-    elif chosen.part == "round-trips":
+    arguments = parser.parse_args(given)
+    if arguments.part == "left-out":
+        show(["left out", "decay", *BASELINES], left_out(read(*arguments.tables)))
+    elif arguments.part == "run":
+        show(["editor", f"decay without {arguments.without}"], run_of_copies(arguments.run, arguments.without))
+    elif arguments.part == "round-trips":
         head = ["metric", "returns: chains", "returns: pictures", "forward: chains", "forward: pictures"]
-        show(head, round_trips(chosen.folder))
+        show(head, round_trips(arguments.folder))
     else:
         seconds, ratio = cost()
         print(f"{seconds:.3f} s for 512 × 512, {ratio:.2f} times BRISQUE")  # noqa: T201

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.metrics.no_reference._decay_model import Model, bent
+from convergebench.metrics.no_reference._decay_model import DecayModel, soft_limited
 
 Numbers = NDArray[np.float64]
 
@@ -38,13 +38,15 @@ class Pairs(NamedTuple):
     weight: Numbers
 
 
-def fit(features: Numbers, names: tuple[str, ...], pairs: Pairs, clean: NDArray[np.intp], settings: Settings) -> Model:
+def fit(
+    features: Numbers, names: tuple[str, ...], pairs: Pairs, clean: NDArray[np.intp], settings: Settings
+) -> DecayModel:
     """The weighted sum that rises along the pairs; `clean` are the rows of untouched pictures."""
     used = np.unique(np.concatenate([pairs.better, pairs.worse]))
     centre = np.median(features[clean], axis=0)
     # both spreads count, so that damage far out does not squeeze everything else
     spread = np.sqrt((features[clean].std(axis=0) ** 2 + features[used].std(axis=0) ** 2) / 2) + 1e-6
-    values = bent((features - centre) / spread)
+    values = soft_limited((features - centre) / spread)
     values = np.hstack([values, np.abs(values)])
     steps = values[pairs.worse] - values[pairs.better]
     length = np.linalg.norm(steps, axis=1)
@@ -57,4 +59,4 @@ def fit(features: Numbers, names: tuple[str, ...], pairs: Pairs, clean: NDArray[
         counted = (weight * behind)[:, None] * steps
         found = np.linalg.solve(counted.T @ steps + settings.ridge / count * np.eye(count), counted.sum(axis=0))
         behind = steps @ found < 1
-    return Model(names, centre, spread, found[: len(names)], found[len(names) :])
+    return DecayModel(names, centre, spread, found[: len(names)], found[len(names) :])

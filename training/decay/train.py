@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.metrics.no_reference._decay_model import NUMBERS, Model, to_document
+from convergebench.metrics.no_reference._decay_model import NUMBERS, DecayModel, to_document
 from training.decay import sources
 from training.decay.model import Settings, fit
 from training.decay.pairing import pairs_of
@@ -25,7 +25,7 @@ TABLE = Path(__file__).with_name("table.npz")
 """The features that the shipped numbers were learned from."""
 
 
-def learned(table: Table, rows: NDArray[np.bool_], settings: Settings = Settings()) -> Model:  # noqa: B008
+def learned(table: Table, rows: NDArray[np.bool_], settings: Settings = Settings()) -> DecayModel:  # noqa: B008
     """What some rows teach, on the scale of 0 (untouched) to 100 (the twentieth step)."""
     clean = np.flatnonzero(rows & (table.step == 0))
     features = np.asarray(table.features, np.float64)

@@ -1,11 +1,11 @@
-"""Did the edit happen, was it undone? Recorded beside the loss, never used to filter it.
+"""Whether each edit happened and whether it was undone. Reported beside the loss, never used to filter it.
 
-Two readings of it. `rounds_adhered` says of every round whether it was done and undone: the score is conditioned on
-this. `adherence_table` gives every adherence metric by group and leg.
+`rounds_adhered` decides for every round whether it was done and undone; the score uses this. `adherence_table` reports
+every adherence metric by group and leg.
 
 Each case counts once: its mean over all its readings, and the share of them above one half. A round may have several
-(two edits, or one metric on the way there and on the way back), so readings are told apart by leg and never put in
-each other's place. `n_missing` counts readings without a value, e.g. nothing to undo.
+readings (two edits, or one metric on both legs), so they are kept separate by leg. `n_missing` counts readings without
+a value, e.g. nothing to undo.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import Bootstrap, by_source
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.schemas import table
 from convergebench.analysis.trajectories import LOST, Floats, Trajectories, typed, usable_value
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 LEGS = ("forward", "backward")
 DONE = 0.5
-"""A reading above this is a yes: nearer to what was asked for than to what was there before."""
+"""A reading above this is a yes: the picture is nearer to the request than to its state before."""
 NOT_DONE = LOST | {"nothing-to-undo"}
-"""Statuses that are a plain no: nothing was changed that could be undone, or the picture is beyond reading."""
-OF_THE_PICTURE = frozenset({"symmetric", "already-grey", "already-coloured"})
-"""Statuses that say of the picture before a step that it cannot show the edit; in round 1 it is the source's doing."""
+"""Statuses that count as no: nothing was changed that could be undone, or the picture cannot be read."""
+UNSUITABLE_INPUT = frozenset({"symmetric", "already-grey", "already-coloured"})
+"""Statuses of a step whose input picture cannot show the edit; in round 1 that input is the source."""
 
 
-class Adhered(NamedTuple):
-    """Chains × rounds: 1 yes, 0 no, NaN where it cannot be told. Column 0 is NaN."""
+class RoundAdherence(NamedTuple):
+    """Chains × rounds: 1 yes, 0 no, NaN where it is unknown. Column 0 is NaN."""
 
     done: Floats
     """Whether the edit of the round happened."""
     undone: Floats
-    """Whether it was taken back; 0 also where there was nothing to take back."""
+    """Whether it was undone; 0 also where there was nothing to undo."""
     measured: bool
-    """Whether anything was read at all."""
+    """Whether there is any reading at all."""
 
     @property
     def both(self) -> Floats:
-        """Done and undone, as far as either can be told."""
+        """Done and undone; where one of the two is unknown, the other decides."""
         return np.fmin(self.done, self.undone)
 
 
@@ -53,14 +53,14 @@ def rounds_adhered(
     settings: AnalysisSettings,
     *,
     uninstructed: frozenset[str] = frozenset(),
-) -> Adhered:
-    """Every round by the two metrics that the study chose; with several edits in a round, all of them must be done.
+) -> RoundAdherence:
+    """Decide every round by the study's two adherence metrics; with several edits in a round, all must be done.
 
-    Nothing is said of editors that ignore words: they have no rank, and as references they show what copying costs.
+    Editors that ignore instructions stay unknown: they are references without a rank.
     """
     rows = typed(measurements, "measurements").filter(~pl.col("editor").is_in(list(uninstructed)))
     done, undone = (_by_round(data, rows.filter(pl.col("metric") == name)) for name in settings.adherence)
-    return Adhered(done, undone, not (np.isnan(done).all() and np.isnan(undone).all()))
+    return RoundAdherence(done, undone, not (np.isnan(done).all() and np.isnan(undone).all()))
 
 
 def _by_round(data: Trajectories, rows: pl.DataFrame) -> Floats:
@@ -72,22 +72,22 @@ def _by_round(data: Trajectories, rows: pl.DataFrame) -> Floats:
             .when(status.is_in(list(NOT_DONE)))
             .then(0.0)
             .alias("yes"),
-            status.is_in(list(OF_THE_PICTURE)).alias("of_the_picture"),
+            status.is_in(list(UNSUITABLE_INPUT)).alias("unsuitable"),
         )
         .filter(pl.col("round").is_between(1, data.horizon))
         .group_by("editor", "case", "round")
-        .agg(pl.col("yes").min(), pl.col("of_the_picture").any())
+        .agg(pl.col("yes").min(), pl.col("unsuitable").any())
     )
     numbered = data.chains.select("editor", "case").with_row_index("chain")
     placed = read.join(numbered, on=["editor", "case"], how="inner")
     place = placed["chain"].to_numpy(), placed["round"].to_numpy()
     found = np.full((data.chains.height, data.horizon + 1), np.nan)
     found[place] = placed["yes"].fill_null(np.nan).to_numpy()
-    spoilt = np.zeros(found.shape, dtype=np.bool_)
-    spoilt[place] = placed["of_the_picture"].to_numpy()
+    unsuitable = np.zeros(found.shape, dtype=np.bool_)
+    unsuitable[place] = placed["unsuitable"].to_numpy()
     if data.horizon:
-        # the source could be read in round 1: what cannot be read later is what the editor made of it
-        found[spoilt & np.isnan(found) & ~np.isnan(found[:, 1:2])] = 0.0
+        # round 1 has a reading, so the source is suitable: the editor made the later picture unsuitable
+        found[unsuitable & np.isnan(found) & ~np.isnan(found[:, 1:2])] = 0.0
     found[~data.observed] = np.nan
     return found
 
@@ -100,19 +100,17 @@ def adherence_table(data: Trajectories, measurements: pl.DataFrame, bootstrap: B
 def _rows(
     data: Trajectories, cases: Mapping[tuple[str, str], Floats], bootstrap: Bootstrap
 ) -> Iterator[dict[str, object]]:
-    for group in data.groups:
-        for editor in data.editors:
-            rows = group.members & data.of(editor)
-            for (metric, leg), every in cases.items() if rows.any() else ():
-                means, readings, missing = every[rows, :2], every[rows, 2], every[rows, 3]
-                sums, counts = by_source(means, data.source[rows])
-                band = bootstrap.ratio(sums, counts, bounds=data.facts[metric].range)
-                yield {
-                    **{"editor": editor, "group": group.name, "metric": metric, "leg": leg, "mean": band.estimate[0]},
-                    **{"low": band.low[0], "high": band.high[0], "share": band.estimate[1]},
-                    **{"n_cases": int((readings > 0).sum()), "n_sources": int((counts[:, 0] > 0).sum())},
-                    **{"n_missing": int(missing.sum()), "n_readings": int(readings.sum())},
-                }
+    for editor, group, rows in data.cells():
+        for (metric, leg), every in cases.items():
+            means, readings, missing = every[rows, :2], every[rows, 2], every[rows, 3]
+            sums, counts = by_source(means, data.source[rows])
+            band = bootstrap.ratio(sums, counts, bounds=data.facts[metric].range)
+            yield {
+                **{"editor": editor, "group": group, "metric": metric, "leg": leg, "mean": band.estimate[0]},
+                **{"low": band.low[0], "high": band.high[0], "share": band.estimate[1]},
+                **{"n_cases": int((readings > 0).sum()), "n_sources": int((counts[:, 0] > 0).sum())},
+                **{"n_missing": int(missing.sum()), "n_readings": int(readings.sum())},
+            }
 
 
 def _cases(measurements: pl.DataFrame, data: Trajectories) -> dict[tuple[str, str], Floats]:
@@ -139,13 +137,13 @@ def _cases(measurements: pl.DataFrame, data: Trajectories) -> dict[tuple[str, st
     found: dict[tuple[str, str], Floats] = {}
     for editor, case, metric, leg, mean, share, readings, missing in counted.iter_rows():
         every = found.setdefault((metric, leg), np.tile((np.nan, np.nan, 0.0, 0.0), (len(place), 1)))
-        gone = (np.nan, np.nan) if mean is None else (mean, share)
-        every[place[editor, case]] = (*gone, readings, missing)
+        means = (np.nan, np.nan) if mean is None else (mean, share)
+        every[place[editor, case]] = (*means, readings, missing)
     declared = list(metrics)
     order = sorted(found, key=lambda one: (declared.index(one[0]), LEGS.index(one[1]) if one[1] in LEGS else -1))
     return {one: found[one] for one in order}
 
 
 def _only_leg(metrics: Mapping[str, MetricFacts]) -> dict[str, str]:
-    """Metrics of one kind of step, whose rows need not say which it was."""
+    """The leg of metrics that measure one leg only, whose rows may leave it out."""
     return {name: fact.roles[0] for name, fact in metrics.items() if len(fact.roles) == 1}

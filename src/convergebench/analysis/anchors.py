@@ -1,9 +1,9 @@
-"""Where chance is: what pictures that have nothing to do with the source get from every metric, and as closeness.
+"""Chance level: what every metric, and the closeness, give to pictures unrelated to the source.
 
-The closeness of an anchor is that of a chain whose every round is this picture, by the same area and the same formula
-as an editor's: the untouched image at round 0 counts for them too, which is why nobody's is 0. A picture that a metric
-cannot measure (one even grey has no layout) is lost and keeps nothing, as it would for an editor; a source that the
-metric cannot measure is left out. Whether an edit was done is not asked of an anchor, so there is no score.
+The closeness of an anchor is that of a chain which returns this picture in every round, by the same area and formula as
+an editor's. The untouched image at round 0 counts too, so no anchor has closeness 0. A picture that a metric cannot
+measure (even grey has no layout) counts as lost, as it would for an editor; a source that the metric cannot measure is
+left out. Adherence does not apply to an anchor, so it has no score.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import polars as pl
 
 from convergebench.analysis.area import area
 from convergebench.analysis.bootstrap import Bootstrap
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.retention import has_retention, retention
 from convergebench.analysis.schemas import table
 from convergebench.analysis.score import Score, make_score
 from convergebench.analysis.trajectories import LOST, Floats, Mask, usable_value
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 ANCHORS = ("noise", "grey", "other")
 """In the order of every table."""
 CLOSENESS = "closeness"
-"""Stands where a metric's name stands in the rows that hold the score without adherence."""
+"""The `metric` of rows that hold the score without adherence."""
 
 
 def anchor_table(
     anchors: pl.DataFrame, facts: Mapping[str, MetricFacts], settings: AnalysisSettings, *, rounds: int
 ) -> pl.DataFrame:
-    """The frame `anchors`; `rounds` is how many the ranking compares. Without rows, or without rounds, it is empty."""
+    """The frame `anchors`; `rounds` is the number that the ranking compares. Empty without rows or rounds."""
     return table("anchors", list(_rows(anchors, facts, settings, rounds)) if anchors.height and rounds else [])
 
 
@@ -51,13 +51,10 @@ def _rows(
                 areas[name] = _area(retention(values, facts[name]), lost, rounds)
                 gone[name] = lost
             if not (np.isnan(values).all() and not lost.any()):
+                found = areas.get(name)
+                mean_area = None if found is None or np.isnan(found).all() else float(np.nanmean(found))
                 yield {
-                    **{
-                        "anchor": anchor,
-                        "metric": name,
-                        **_mean(values, facts[name], bootstrap),
-                        **_area_of(areas.get(name)),
-                    },
+                    **{"anchor": anchor, "metric": name, **_mean(values, facts[name], bootstrap), "area": mean_area},
                     **{"n_sources": int((~np.isnan(values) | lost).sum()), "n_lost": int(lost.sum())},
                 }
         score = make_score(areas, settings)
@@ -74,9 +71,9 @@ def _of_metric(rows: pl.DataFrame, sources: pl.Series) -> tuple[Floats, Mask]:
 
 
 def _area(kept: Floats, lost: Mask, rounds: int) -> Floats:
-    """The area of chains that keep this much in every round, from the untouched image on."""
-    held = np.maximum(np.where(lost, 0.0, kept), 0.0)
-    return area(np.column_stack([np.ones(held.size), *(held,) * rounds]))
+    """The area of chains that keep this share in every round after the untouched image."""
+    share = np.maximum(np.where(lost, 0.0, kept), 0.0)
+    return area(np.column_stack([np.ones(share.size), *(share,) * rounds]))
 
 
 def _mean(values: Floats, facts: MetricFacts, bootstrap: Bootstrap) -> dict[str, object]:
@@ -93,14 +90,10 @@ def _mean(values: Floats, facts: MetricFacts, bootstrap: Bootstrap) -> dict[str,
     return {"mean": mean, "low": high if decibels else low, "high": low if decibels else high}
 
 
-def _area_of(found: Floats | None) -> dict[str, object]:
-    return {"area": None if found is None or np.isnan(found).all() else float(np.nanmean(found))}
-
-
 def _close(
     score: Score, areas: Mapping[str, Floats], gone: Mapping[str, Mask], bootstrap: Bootstrap
 ) -> dict[str, object]:
-    """The closeness over the sources that have every part of it."""
+    """The closeness over the sources that have every metric of the score."""
     parts = np.column_stack([areas[name] for name in score.metrics])
     whole = ~np.isnan(parts).any(axis=1)
     features = np.column_stack([parts, np.ones(whole.size)])[whole]

@@ -1,9 +1,9 @@
 """Area under the retention curve: one number per case, 1 for an editor that changes nothing.
 
 AUC = (1/N) ∫ r(n) dn by trapezoids from n = 0. A case that ended early contributes up to its last value, over its own
-length, and is counted in `n_short`; that flatters an editor whose chains break before the damage shows, which is why
-the ranking compares over the same rounds and counts what was refused. A lost picture has retention 0. A round that was
-not measured, for reasons of ours, is bridged by the straight line between its neighbours and counted in `n_missing`.
+length, and is counted in `n_short`; that flatters an editor whose chains break before the damage shows, so the ranking
+compares over equal rounds and counts refusals. A lost picture has retention 0. A round without a measurement is
+interpolated linearly between its neighbours and counted in `n_missing`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def area(retained: Floats) -> Floats:
 
 
 def area_until(retained: Floats, end: Ints) -> Floats:
-    """AUC per row up to a round of its own, so that chains of different length can be held against each other."""
+    """AUC per row up to that row's `end`, so that chains of different length can be compared."""
     within = np.arange(retained.shape[1])[None, :] <= end[:, None]
     return area(np.where(within, retained, np.nan))
 
@@ -52,7 +52,7 @@ def last_value(values: Floats) -> Ints:
 
 
 def missing(data: Trajectories, metric: str) -> Mask:
-    """Rounds that were done and have no value for reasons of ours: not measured, or nothing to measure."""
+    """Rounds that were done but not measured, or with nothing to measure; lost pictures are not among them."""
     gone = data.observed & np.isnan(data.values[metric]) & ~data.lost[metric]
     gone[:, 0] = False
     return np.asarray(gone)
@@ -68,29 +68,23 @@ def _rows(data: Trajectories, found: dict[str, Floats], bootstrap: Bootstrap) ->
     names = list(found)
     ends = {name: last_value(np.where(data.lost[name], 0.0, data.values[name])) for name in names}
     gaps = {name: missing(data, name) for name in names}
-    for group in data.groups:
-        for editor in data.editors:
-            rows = group.members & data.of(editor)
-            if not rows.any() or not names:
-                continue
-            values = np.column_stack([found[name][rows] for name in names])
-            sums, counts = by_source(values, data.source[rows])
-            band = bootstrap.ratio(sums, counts, bounds=(-np.inf, 1.0))
-            there = ~np.isnan(values)
-            for column, name in enumerate(names):
-                yield {
-                    **{"editor": editor, "metric": name, "group": group.name, "auc": band.estimate[column]},
-                    **{"low": band.low[column], "high": band.high[column]},
-                    "n_cases": int(there[:, column].sum()),
-                    "n_sources": int((counts[:, column] > 0).sum()),
-                    "n_missing": int(gaps[name][rows].sum()),
-                    "n_lost": int(data.lost[name][rows].sum()),
-                    "n_short": int(((ends[name] < planned)[rows] & there[:, column]).sum()),
-                }
+    for editor, group, rows in data.cells() if names else ():
+        values = np.column_stack([found[name][rows] for name in names])
+        sums, counts = by_source(values, data.source[rows])
+        band = bootstrap.ratio(sums, counts, bounds=(-np.inf, 1.0))
+        there = ~np.isnan(values)
+        for column, name in enumerate(names):
+            yield {
+                **{"editor": editor, "metric": name, "group": group, "auc": band.estimate[column]},
+                **{"low": band.low[column], "high": band.high[column]},
+                **{"n_cases": int(there[:, column].sum()), "n_sources": int((counts[:, column] > 0).sum())},
+                **{"n_missing": int(gaps[name][rows].sum()), "n_lost": int(data.lost[name][rows].sum())},
+                "n_short": int(((ends[name] < planned)[rows] & there[:, column]).sum()),
+            }
 
 
 def _bridge(values: Floats) -> Floats:
-    """Gaps before a row's last value filled by linear interpolation; nothing after it is used."""
+    """Fill gaps before a row's last value by linear interpolation."""
     filled = values.copy()
     rounds = np.arange(values.shape[1])
     inside = rounds[None, :] <= last_value(values)[:, None]

@@ -1,12 +1,12 @@
-"""Intervals over source images: what the numbers would do with other images like these, for these edits.
+"""Intervals over source images: how the numbers would vary with other images like these, for the same edits.
 
-Cases of one image are not independent, so whole images are left out or drawn. Every estimate here is a function of sums
-over cases, so that all cells of a table are a few array operations.
+Cases of one image are not independent, so whole images are left out or resampled. Every estimate here is a function of
+sums over cases, so that all cells of a table take a few array operations.
 
 The default, `corrected-t`, leaves each source out once: the spread of the estimates gives the standard error, Student's
-t the reach, and Hall's transformation (1992) stretches the end on the side of the long tail. `percentile` and `bca`
+t the width, and Hall's transformation (1992) extends the end on the side of the long tail. `percentile` and `bca`
 draw sources with replacement and are too narrow with fewer than about 30. Fewer than `FEWEST_SOURCES` sources have no
-interval. What was tried and how often each holds is in docs/design/intervals.md.
+interval. docs/design/intervals.md compares the methods and their coverage.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.trajectories import Floats, Ints, Mask
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 FEWEST_SOURCES = 5
-"""With fewer source images there is no interval: it would be wider than the range of their values, which say more."""
+"""With fewer source images there is no interval: it would be wider than the range of their values."""
 
 FARTHEST = 2.0
-"""How many times Student's t the end towards a long tail may reach; with one wild image Hall's formula has no limit."""
+"""Limit of the end towards a long tail, in multiples of Student's t; Hall's formula has none with one extreme image."""
 
-AGREEMENT = 2.0
-"""Sources that a share's design effect is worth before any source has shown the rarer outcome."""
+PRIOR_SOURCES = 2.0
+"""Weight, in sources with the rarer outcome, of the assumption that cases of one source agree."""
 
 Statistic = Callable[[Floats], Floats]
 """Totals over sources (… × features) to values (…)."""
@@ -50,7 +50,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How intervals are made. `draws` and `seed` matter only to the kinds that draw."""
+    """How intervals are made. Only `percentile` and `bca` use `draws` and `seed`."""
 
     draws: int = 2000
     seed: int = 0
@@ -59,7 +59,7 @@ class Bootstrap:
 
     @classmethod
     def of(cls, settings: AnalysisSettings) -> Bootstrap:
-        """As the study asks."""
+        """From the settings of a study."""
         return cls(settings.draws, settings.seed, settings.confidence, settings.interval)
 
     def ratio(self, sums: Floats, counts: Floats, *, bounds: Bounds = ANYWHERE) -> Interval:
@@ -79,7 +79,7 @@ class Bootstrap:
         estimate = np.atleast_1d(function(totals))
         with np.errstate(divide="ignore", invalid="ignore"):
             left_out = np.atleast_2d(function(totals - features)).copy()
-        left_out[:, ~features.any(axis=1)] = np.nan  # a source without a case says nothing
+        left_out[:, ~features.any(axis=1)] = np.nan  # a source without a case does not count
         if self.kind == "corrected-t":
             return self._within(estimate, *self._reach(estimate, left_out, features[None, :, -1]), left_out, bounds)
         drawn = np.atleast_2d(function(_weights(features.shape[0], self.draws, self.seed) @ features))
@@ -88,8 +88,8 @@ class Bootstrap:
     def share(self, hits: Floats, counts: Floats) -> Interval:
         """Σ hits / Σ counts per column, a share of cases, with interval; both are sources × columns.
 
-        Wilson's interval on the effective number of cases, with Student's t: as many as there are cases if cases of
-        one source are independent, as many as sources if they agree. All or none has an interval too.
+        Wilson's interval with Student's t on the effective number of cases: the number of cases if those of one source
+        are independent, the number of sources if they agree. Shares of 0 and 1 have an interval too.
         """
         cases, sources = counts.sum(axis=0), (counts > 0).sum(axis=0)
         share = _divide(hits.sum(axis=0), cases)
@@ -97,21 +97,22 @@ class Bootstrap:
         alone = share * (1 - share)
         as_sources = cases / np.maximum(_effective(counts.T), 1)
         design = np.divide(cases * error**2, alone, out=np.ones_like(alone), where=alone > 0)
-        # few sources with the rarer outcome tell little about agreement: stay near the cautious value, one per source
+        # few sources with the rarer outcome say little about agreement: stay near the cautious value, one per source
         rarer = np.minimum((hits > 0).sum(axis=0), ((hits < counts) & (counts > 0)).sum(axis=0))
-        weight = rarer / (rarer + AGREEMENT)
+        weight = rarer / (rarer + PRIOR_SOURCES)
         design = np.maximum(design, 1) ** weight * np.maximum(as_sources, 1) ** (1 - weight)
         squared = _student(_effective(counts.T), self.confidence) ** 2 / np.clip(cases / design, 1, None)
         middle = (share + squared / 2) / (1 + squared)
         half = np.sqrt(squared * alone + squared**2 / 4) / (1 + squared)
         low, high = np.clip([middle - half, middle + half], 0, 1)
-        return _where(sources >= FEWEST_SOURCES, share, low, high)
+        # the formula includes the share, but rounding may not
+        return _where(sources >= FEWEST_SOURCES, share, np.fmin(low, share), np.fmax(high, share))
 
     def _reach(self, estimate: Floats, left_out: Floats, counts: Floats) -> tuple[Floats, Floats]:
-        """How far the interval goes down and up: Student's t, farther on the side of the long tail."""
+        """The lower and upper half-widths: Student's t, wider on the side of the long tail."""
         error, skewness = _error_and_skewness(left_out)
         noise = 1e-12 * left_out.shape[1] * np.abs(estimate)
-        error = np.where(error > noise, error, 0.0)  # all values equal, but for the order of a summation
+        error = np.where(error > noise, error, 0.0)  # all values equal up to rounding
         sources = np.maximum((~np.isnan(left_out)).sum(axis=1), 1)
         student = _student(_effective(np.where(np.isnan(left_out), 0.0, counts)), self.confidence)
         bend = skewness / np.sqrt(sources)
@@ -120,7 +121,7 @@ class Bootstrap:
         return down, up
 
     def _drawn(self, estimate: Floats, drawn: Floats, left_out: Floats) -> tuple[Floats, Floats]:
-        """The same from quantiles of draws (cells × draws)."""
+        """The half-widths from quantiles of draws (cells × draws)."""
         tail = (1 - self.confidence) / 2
         levels = np.tile([tail, 1 - tail], (estimate.size, 1))
         if self.kind == "bca":
@@ -136,7 +137,7 @@ class Bootstrap:
 
 
 def by_source(values: Floats, sources: Ints) -> tuple[Floats, Floats]:
-    """Sums and counts of the values that exist: cases × columns to sources × columns, twice."""
+    """Sums and counts of the values that are not NaN, both as sources × columns; `values` are cases × columns."""
     _, place = np.unique(sources, return_inverse=True)
     belongs = np.zeros((int(place.max(initial=-1)) + 1, sources.size))
     belongs[place, np.arange(sources.size)] = 1.0
@@ -146,7 +147,7 @@ def by_source(values: Floats, sources: Ints) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def _weights(sources: int, draws: int, seed: int) -> Floats:
-    """How often each source is drawn: draws × sources. The same for every cell, so that differences stay paired."""
+    """How often each source is drawn: draws × sources. Equal for every cell, so that differences stay paired."""
     generator = np.random.default_rng([seed, sources])
     if sources == 0:
         return np.zeros((draws, 0))
@@ -179,7 +180,7 @@ def _error_and_skewness(left_out: Floats) -> tuple[Floats, Floats]:
 
 
 def _effective(counts: Floats) -> Floats:
-    """How many sources of equal size tell as much, per row: the t of unequal ones has fewer degrees of freedom."""
+    """The effective number of sources per row: unequal sizes mean fewer degrees of freedom for t."""
     squares = (counts**2).sum(axis=1)
     return np.asarray(np.divide(counts.sum(axis=1) ** 2, squares, out=np.zeros_like(squares), where=squares > 0))
 
@@ -189,13 +190,13 @@ def _student(sources: Floats, confidence: float) -> Floats:
 
 
 def _untwisted(student: Floats, bend: Floats) -> Floats:
-    """Hall's transformation turned back: where the t of a sample with this skewness over √n has its quantile."""
+    """The inverse of Hall's transformation: the quantile of t for a sample with this skewness over √n."""
     bend = np.where(np.abs(bend) < 1e-6, 1e-6, bend)
     return np.asarray(3 / bend * (np.cbrt(1 + bend * (student - bend / 6)) - 1))
 
 
 def _short_of(reach: Floats, room: Floats) -> Floats:
-    """A reach beyond half the room towards a bound comes ever closer to it and stays inside."""
+    """A half-width limited by the room towards a bound: beyond half the room it approaches the bound from inside."""
     room = np.maximum(room, 0.0)
     part = np.divide(reach, room, out=np.zeros_like(reach), where=(room > 0) & np.isfinite(room))
     near = np.where(np.isfinite(room), room, 0.0) * (1 - np.exp(1 - 2 * np.maximum(part, 0.5)) / 2)

@@ -1,21 +1,21 @@
-"""Does a chain settle? The contraction reading of one chain.
+"""Whether a chain settles: the contraction verdict on one chain.
 
 T is one round trip, D(n) = d(I'ₙ, I₀) the drift, δ(n) = d(I'ₙ, I'ₙ₋₁) the displacement. The contraction factor q and
 the pace s that does not shrink come from δ(n)² = a²q²ⁿ + s² (`factor.py`). With the upper end of q for q, Banach's
 formulas estimate where the limit is: d(I*, I₀) by δ(1)/(1−q), d(I*, I'ₙ) by δ(n)·q/(1−q). For δ(n) the largest step of
 the last third is carried forward, and a step below rounding counts as rounding. They need the triangle inequality, so
-they are made for RMSE only; and since no chain shows the largest factor of T, they are no bounds.
+they are computed for RMSE only; and since no chain shows the largest factor of T, they are estimates, not bounds.
 
 Verdicts, tested in this order (the window is the last third of the rounds, two at least):
 returns    drift never above the rounding floor.
 repeats    the last three rounds are, pixel for pixel, the image p rounds before: p = 1 (or steps under the floor)
-           settles, p ≥ 2 cycles. These three can be said of a chain of any length.
+           settles, p ≥ 2 cycles. These three verdicts need no minimum length.
 unknown    the distance was not measured, at all or in too many rounds.
-too early  fewer than ten rounds: five rounds of nearly even steps look like a contraction as often as not. Later
-           too, where the steps shrink for certain but not yet far enough to tell a limit from a march that slows down.
+too early  fewer than ten rounds: five rounds of nearly even steps look like a contraction half of the time. Also later,
+           where the steps certainly shrink but not yet far enough to tell a limit from a march that slows down.
 cycles     for some period p ≥ 2 the image of p rounds ago is nearer than half of δ in the window, while δ itself is
            above the floor and keeps its size from one period to the next (≥ 0.9). A period that still shrinks is
-           settling; one with steps under the floor (a few pixels that a codec flips to and fro) is at rest.
+           settling; one with steps under the floor (a few pixels that a codec flips back and forth) is at rest.
 settles    a fixed point: δ at the rounding floor in the whole window with drift at rest;
            or a contraction: upper end of q below 0.98, no pace left above rounding, and the steps of the window shrunk
            to a quarter of those of the first third. A slope alone is not enough: a march that slows down has one too;
@@ -23,13 +23,13 @@ settles    a fixed point: δ at the rounding floor in the whole window with drif
 diverges   lower end of q above 1.02, and the steps of the window a quarter larger than those of the first third.
 drifts     anything else.
 
-A floor measured between replicates is no sign of rest, nor of return: the steps of a random walk are below it for ever,
+Steps below a floor measured between replicates show neither rest nor return: the steps of a random walk always are,
 since two replicates are √2 steps apart. Such a chain rests in a noise ball or not at all.
 
 The noise ball needs no replicates: the distance between rounds grows with their lag as lag^h, with h = 0 in a ball,
 ½ on a random walk and 1 on a straight march; h < ¼ in the window is a ball. The slower the pull, the larger h: where q
-is below 1 for certain, h may be as large as a ball with the upper end of q has it. It is then read from the rounds in
-which the shrinking part has faded. The radius is δ/√2, the root mean square distance of the rounds from their centre.
+is certainly below 1, h may be as large as in a ball with the upper end of q. It is then fitted to the rounds in which
+the shrinking part has faded. The radius is δ/√2, the root mean square distance of the rounds from their centre.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from convergebench.analysis.lags import (
     BALL_GROWTH,
     GROWN,
     SHRUNK,
-    Path,
+    ChainDistances,
     at_rest,
     efficiency,
     find_period,
@@ -60,17 +60,17 @@ VERDICTS = ("returns", "settles", "cycles", "diverges", "drifts", "too early", "
 TRUE_DISTANCES = frozenset({"rmse"})
 """Distances for which the triangle inequality holds, hence Banach's formulas may be used."""
 FEWEST_ROUNDS = 10
-"""Rounds below which it is too early to say how a chain goes on."""
+"""Rounds below which it is too early for a verdict."""
 EXCEEDED = ((0.01, 0.11), (0.02, 0.15))
-"""In how many simulated chains that settle the limit lies beyond the first and the second estimate: of all, and of the
-kind of chain in which it does so most often. From `python -m benchmarks.settling`."""
+"""Share of settling simulated chains whose limit is beyond the first and the second estimate: of all chains, and of the
+kind of chain with most of them. From `python -m benchmarks.settling`."""
 NEAR_ONE = 0.02
 """|log q| under which neither settling nor diverging is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What one chain says about settling; NaN and None where it says nothing."""
+class ChainSettling:
+    """The verdict on one chain with its numbers; NaN and None where they are unknown."""
 
     verdict: str
     rounds: int
@@ -91,24 +91,26 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """How chains are read: the level of q's interval, the rounds a claim needs, and whether estimates may be made."""
+class SettlingRules:
+    """How verdicts are made: the confidence of q's interval, the rounds needed, and whether to estimate the limit."""
 
     confidence: float = 0.95
     fewest: int = FEWEST_ROUNDS
     bounds: bool = True
     """Whether the distance obeys the triangle inequality."""
 
-    def read(self, path: Path, floor: float, *, rounding: float | None = None, lost: bool = False) -> Reading:
+    def read(
+        self, path: ChainDistances, floor: float, *, rounding: float | None = None, lost: bool = False
+    ) -> ChainSettling:
         """The verdict on one chain.
 
         `rounding` is given where the floor is higher, measured between replicates; `lost` says that the editor made
-        pictures that cannot be compared, which leaves the chain unknown: they are no gap to be passed over.
+        pictures that cannot be compared: the verdict is then `unknown`.
         """
         rounds = _last(path.drift)
         drift, lags = path.drift[: rounds + 1], path.lags[:, : rounds + 1]
         still = floor if rounding is None else rounding
-        start = Reading(
+        start = ChainSettling(
             verdict="unknown",
             rounds=rounds,
             floor=floor,
@@ -130,9 +132,9 @@ class Reader:
             return replace(seen, verdict="too early" if rounds < self.fewest else "unknown")
         return self._judge(seen, drift, lags, still=still)
 
-    def _with_factor(self, start: Reading, lags: Floats, still: float) -> Reading:
-        """The reading with q, its interval, the pace and the growth over lags."""
-        # steps under the floor stay in, with little weight: without them the rest would seem to level off at the floor
+    def _with_factor(self, start: ChainSettling, lags: Floats, still: float) -> ChainSettling:
+        """`start` with q, its interval, the pace and the growth over lags."""
+        # steps under the floor keep a small weight: without them the others would seem to level off at the floor
         moved = np.flatnonzero(np.nan_to_num(lags[0]) > 0)
         found = contraction_factor(moved, lags[0, moved], rounding=still, confidence=self.confidence)
         if found is None:
@@ -141,7 +143,7 @@ class Reader:
         growth = lag_growth(lags, since=found.faded if shrinks else 0.0)
         return replace(start, q=found.q, q_low=found.low, q_high=found.high, pace=found.pace, lag_growth=growth)
 
-    def _judge(self, seen: Reading, drift: Floats, lags: Floats, *, still: float) -> Reading:
+    def _judge(self, seen: ChainSettling, drift: Floats, lags: Floats, *, still: float) -> ChainSettling:
         period = find_period(lags, seen.floor)
         if period is not None:
             return replace(seen, verdict="cycles", period=period)
@@ -159,16 +161,16 @@ class Reader:
         waits = shrinks and np.isnan(seen.lag_growth)
         return replace(seen, verdict="too early" if waits else "drifts")
 
-    def _settled(self, seen: Reading, lags: Floats, still: float) -> Reading:
+    def _settled(self, seen: ChainSettling, lags: Floats, still: float) -> ChainSettling:
         return self._estimated(replace(seen, verdict="settles", radius=radius(lags)), lags, still)
 
-    def _estimated(self, seen: Reading, lags: Floats, still: float) -> Reading:
-        """The reading with Banach's formulas at the upper end of q, where they may be used."""
+    def _estimated(self, seen: ChainSettling, lags: Floats, still: float) -> ChainSettling:
+        """`seen` with Banach's estimates at the upper end of q, where they apply."""
         q = seen.q_high
         if not self.bounds or seen.verdict != "settles" or not q < 1:
             return seen
         step = late_step(lags[0], q)
-        last = max(step, still) if step > 0 else 0.0  # a step that moves is known no better than rounding
+        last = max(step, still) if step > 0 else 0.0  # a step is known only to within rounding
         return replace(seen, prior_bound=seen.first_displacement / (1 - q), posterior_bound=last * q / (1 - q))
 
 

@@ -1,4 +1,4 @@
-"""The first sentence of every report: who keeps pictures closest to the original, as far as that was tested.
+"""The first sentence of every report: which editor keeps pictures closest to the original, if the test decides it.
 
 A winner is named only where the difference in score to every other ranked editor holds after Holm's correction.
 Otherwise the sentence says that they cannot be told apart, the next one how many images it would take, or that no
@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.analysis.result import AnalysisSettings
-from convergebench.analysis.units import Unit
 from convergebench.analysis.wording import counted, interval, listed, span
+from convergebench.studies.analysis_settings import AnalysisSettings
+from convergebench.studies.units import Unit
 
 Row = Mapping[str, Any]
 
@@ -22,10 +22,10 @@ Row = Mapping[str, Any]
 def contrast_sentences(
     ranking: pl.DataFrame, pairwise: pl.DataFrame, settings: AnalysisSettings, unit: Unit
 ) -> list[str]:
-    """Who leads, or that nobody can be told to and what it would take, or why nobody is ranked."""
+    """Which editor leads; or that the test is undecided and what it would take; or why no editor is ranked."""
     rows = ranking.filter(pl.col("rank").is_not_null()).to_dicts()
     if not rows:
-        return [_nobody(ranking.to_dicts(), settings, unit)]
+        return [_no_ranking(ranking.to_dicts(), settings, unit)]
     first = rows[0]
     leader = f"{first['score']:.1f} of 100"
     if len(rows) == 1:
@@ -33,38 +33,38 @@ def contrast_sentences(
         ends = interval(first["low"], first["high"], settings.confidence)
         return [f"{first['editor']} scores {leader}{ends} over {cases}."]
     others = [_against(pairwise, first["editor"], row["editor"]) for row in rows[1:]]
-    held = [pair is not None and pair["significant"] and pair["better"] == first["editor"] for pair in others]
-    if all(held):
+    certain = [pair is not None and pair["significant"] and pair["better"] == first["editor"] for pair in others]
+    if all(certain):
         closest = others[0]
         assert closest is not None
         return [
             f"{first['editor']} keeps pictures closest to the original: it scores {leader}, "
             f"{closest['difference']:.1f} more than {closest['worse']}, the next{_tested(closest, settings)}."
         ]
-    return _undecided(rows, others, held, settings)
+    return _undecided(rows, others, certain, settings)
 
 
 def _undecided(
-    rows: Sequence[Row], others: Sequence[Row | None], held: Sequence[bool], settings: AnalysisSettings
+    rows: Sequence[Row], others: Sequence[Row | None], certain: Sequence[bool], settings: AnalysisSettings
 ) -> list[str]:
-    """Which editors share the lead and the difference that was seen; then what it would take to tell."""
-    equal = [row for row, sure in zip(rows[1:], held, strict=True) if not sure]
+    """Which editors share the lead and the observed difference; then what it would take to decide."""
+    equal = [row for row, sure in zip(rows[1:], certain, strict=True) if not sure]
     names = listed([rows[0]["editor"], *(row["editor"] for row in equal)])
-    pair = next(pair for pair, sure in zip(others, held, strict=True) if not sure)
+    pair = next(pair for pair, sure in zip(others, certain, strict=True) if not sure)
     if pair is None:
         return [f"{names} cannot be told apart: they have no case in common."]
     images = counted(pair["n_sources"], "image")
     seen = f"{pair['better']} scores {pair['difference']:.1f} more than {pair['worse']}{_tested(pair, settings)}"
     if pair["difference"] < 0.05:
         seen = f"{pair['better']} and {pair['worse']} score the same"
-    behind = [row["editor"] for row, sure in zip(rows[1:], held, strict=True) if sure]
+    behind = [row["editor"] for row, sure in zip(rows[1:], certain, strict=True) if sure]
     ahead = [f"{rows[0]['editor']} is ahead of {listed(behind)}."] if behind else []
     more = " ".join([*_needed(pair, len(rows), settings), *ahead])
     return [f"{names} cannot be told apart with {images}: {seen}.", *([more] if more else [])]
 
 
 def _needed(pair: Row, editors: int, settings: AnalysisSettings) -> list[str]:
-    """What it would take, or that no outcome could have been enough."""
+    """How many images would decide, or that no outcome could have been significant."""
     pairs = editors * (editors - 1) // 2
     enough = [f"About {pair['needed']:,} images would tell a difference of this size."] if pair["needed"] else []
     if pair["smallest_p"] * pairs >= 1 - settings.confidence:
@@ -88,7 +88,7 @@ def _tested(pair: Row, settings: AnalysisSettings) -> str:
     return f" ({ends}{p}; {counted(pair['n_sources'], 'image')})"
 
 
-def _nobody(rows: Sequence[Row], settings: AnalysisSettings, unit: Unit) -> str:
+def _no_ranking(rows: Sequence[Row], settings: AnalysisSettings, unit: Unit) -> str:
     scored = [row for row in rows if row["score"] is not None]
     if not scored and sum(row["n_finished"] > 0 and row["n_missing"] == 0 for row in rows) > 1:
         return "Nobody is ranked: the editors have no case in common."

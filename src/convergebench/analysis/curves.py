@@ -1,14 +1,12 @@
 """Mean curve of every metric over rounds, from the untouched image on.
 
-Every cell uses the cases still observed at that round that have a value, and says how many. A lost picture stands at
-its worst value (`n_lost`), where the metric has one. Round 0 is exact (the
-self-value), or the mean score of the sources where a metric needs no reference; a metric that has neither keeps a row
-at round 0 with mean None.
+Every cell uses the cases still observed at that round that have a value, and counts them. A lost picture counts with
+the metric's worst value, where it has one (`n_lost`). Round 0 is exact (the self-value), or the mean score of the
+sources where a metric needs no reference; otherwise its mean is None.
 
-Metrics in dB are averaged as what they are the logarithm of: the curve is the PSNR of the mean squared error. An
-unchanged image has an infinite PSNR, and one such case would make the plain mean infinite; the mean error stays
-finite as soon as one case differs, and is infinite only where all are unchanged. It is never above the plain mean.
-The column `averaging` says which was used.
+Metrics in dB are averaged as squared errors: the curve is the PSNR of the mean squared error. An unchanged image has an
+infinite PSNR, and one such case would make the plain mean infinite; the PSNR of the mean error is infinite only where
+all cases are unchanged, and never above the plain mean. The column `averaging` says which was used.
 """
 
 from __future__ import annotations
@@ -22,20 +20,17 @@ import polars as pl
 from convergebench.analysis.bootstrap import Bootstrap, Interval, by_source
 from convergebench.analysis.retention import with_lost
 from convergebench.analysis.schemas import stacked
-from convergebench.analysis.trajectories import Floats, Group, Ints, Mask, Trajectories
+from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
 
 
 def curves(data: Trajectories, bootstrap: Bootstrap) -> pl.DataFrame:
     """The frame `curves`: every editor, metric, group and round."""
-    return stacked("curves", [part for group in data.groups for part in _group(data, group, bootstrap)])
+    return stacked("curves", list(_parts(data, bootstrap)))
 
 
-def _group(data: Trajectories, group: Group, bootstrap: Bootstrap) -> Iterator[dict[str, object]]:
+def _parts(data: Trajectories, bootstrap: Bootstrap) -> Iterator[dict[str, object]]:
     names = data.measured
-    for editor in data.editors:
-        rows = group.members & data.of(editor)
-        if not rows.any() or not names:
-            continue
+    for editor, group, rows in data.cells() if names else ():
         width = int(data.reached[rows].max()) + 1
         sources, observed = data.source[rows], data.observed[rows, :width]
         values = {name: with_lost(data, name)[rows, :width] for name in names}
@@ -46,7 +41,7 @@ def _group(data: Trajectories, group: Group, bootstrap: Bootstrap) -> Iterator[d
             lost = data.lost[metric][rows, :width]
             counts = _counts(values[metric], sources, observed & ~lost, alone=alone)
             yield {
-                **{"editor": editor, "metric": metric, "group": group.name, "round": np.arange(width)},
+                **{"editor": editor, "metric": metric, "group": group, "round": np.arange(width)},
                 **{"mean": band.estimate, "low": band.low, "high": band.high},
                 **dict(zip(("n_cases", "n_sources", "n_missing"), counts, strict=True)),
                 "n_lost": lost.sum(axis=0),
@@ -62,7 +57,7 @@ def _bands(
     *,
     decibels: Mapping[str, bool],
 ) -> Iterator[Interval]:
-    """Mean and interval per round for each metric; all metrics share one resampling, which is most of the time."""
+    """Mean and interval per round for each metric; all metrics share one resampling, the slow part."""
     powers = [10 ** (-matrix / 10) if decibels[name] else matrix for name, matrix in values.items()]
     low, high = (np.repeat(ends, powers[0].shape[1]) for ends in zip(*ranges, strict=True))
     whole = bootstrap.ratio(*by_source(np.hstack(powers), sources), bounds=(low, high))
@@ -76,7 +71,7 @@ def _bands(
 
 
 def _possible(data: Trajectories, metric: str) -> tuple[float, float]:
-    """What a mean cannot leave; for decibels, the power they stand for."""
+    """The range of a mean; for decibels, that of the squared error."""
     facts = data.facts.get(metric)
     if facts is not None and facts.unit == "dB":
         return 0.0, inf
@@ -84,7 +79,7 @@ def _possible(data: Trajectories, metric: str) -> tuple[float, float]:
 
 
 def _in_decibels(power: Interval) -> Interval:
-    """The interval is made before the logarithm, which turns it over."""
+    """The interval of squared errors in decibels, where low and high change places."""
     with np.errstate(divide="ignore"):
         estimate, low, high = (
             -10 * np.log10(end) + 0.0 for end in (power.estimate, power.high, np.maximum(power.low, 0))
@@ -95,8 +90,8 @@ def _in_decibels(power: Interval) -> Interval:
 def _counts(values: Floats, sources: Ints, observed: Mask, *, alone: bool) -> tuple[Ints, Ints, Ints]:
     """Cases with a value, their sources, and cases observed without a value, per round.
 
-    At round 0 of a metric that compares, all are there: an untouched image needs no measuring. One that rates images
-    alone has to have rated the source.
+    At round 0 every case has a value of a metric that compares with the source; a no-reference metric (`alone`) must
+    have scored the source.
     """
     there = ~np.isnan(values)
     if not alone:

@@ -1,14 +1,14 @@
-"""The contraction factor of one chain, with what never shrinks as a part of the model.
+"""The contraction factor of one chain, with a constant noise term in the model.
 
 The displacement of a random editor that contracts by q obeys δ(n)² = a²·q²ⁿ + s² exactly: a part that shrinks and a
-pace s that noise keeps up for ever (s² = 2σ²/(1 + q) for noise σ per round). A slope of log δ takes that flat tail for
+constant pace s kept up by noise (s² = 2σ²/(1 + q) for noise σ per round). A slope of log δ mistakes that flat tail for
 a slower q; this fit does not. It is least squares on log δ with Huber weights, by grids over q and s that narrow around
 the optimum; the amplitude follows from both.
 
-The interval is the profile over s: every q that some s ≥ 0 lets fit about as well as the best (F test, three
-parameters). The stated q leaves s out where AICc finds it needless, and where q may be 1 and nothing is known to shrink
-at all. Rounds are believed to no better than 1 %, and to less near the rounding floor, where the errors of neighbouring
-rounds hang together. `python -m benchmarks.settling` measures how often the interval covers.
+The interval is the profile over s: every q that fits about as well as the best with some s ≥ 0 (F test, three
+parameters). The stated q is that of the model without s where AICc prefers it, and where q may be 1, so that nothing is
+known to shrink. Rounds have a relative error of at least 1 %, more near the rounding floor, where the errors of
+neighbouring rounds correlate. `python -m benchmarks.settling` measures how often the interval covers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from scipy.special import stdtrit
 from convergebench.analysis.trajectories import Floats, Ints
 
 FEWEST = 4
-"""Rounds below which no factor is stated: three parameters and something to judge them by."""
+"""Fewest rounds for a factor: one more than the three parameters."""
 FASTEST, SLOWEST = 0.05, 2.0
-"""Factors looked for; an interval that reaches one of these ends is open there."""
+"""Range of the search; an interval that reaches one of these ends is open there."""
 SUREST = 0.01
 """Least error of log δ, as a standard deviation."""
 HUBER = 3.0
@@ -34,22 +34,22 @@ ROUNDING_ERROR = 0.25
 
 _FACTORS = np.concatenate([-np.geomspace(-np.log(FASTEST), 0.004, 48), [0.0], np.geomspace(0.004, np.log(SLOWEST), 24)])
 _PACES = np.concatenate([[-300.0], np.linspace(-6.0, 6.0, 25)])
-"""Logarithms: of q, and of s as a share of the largest shrinking part that was seen; the first is none at all."""
+"""Logarithms: of q, and of s relative to the largest shrinking part; the first pace stands for s = 0."""
 
 
-class Factor(NamedTuple):
-    """q with its interval, and the pace s that stays (0 where the rounds show none)."""
+class ContractionFactor(NamedTuple):
+    """q with its interval, and the constant pace s (0 where the rounds show none)."""
 
     q: float
     low: float
     high: float
     pace: float
     faded: float
-    """Round from which on the shrinking part is less than half of the pace; infinite without a pace."""
+    """Round after which the shrinking part is less than half of the pace; infinite without a pace."""
 
 
 class _Rounds(NamedTuple):
-    """Rounds, logarithms of their displacements, and how much each counts."""
+    """Rounds, the logarithms of their displacements, and their weights."""
 
     rounds: Floats
     logs: Floats
@@ -65,7 +65,7 @@ class _Profile(NamedTuple):
 
 def contraction_factor(
     rounds: Ints, displacement: Floats, *, rounding: float = 0.0, confidence: float = 0.95
-) -> Factor | None:
+) -> ContractionFactor | None:
     """Fit δ(n)² = a²q²ⁿ + s² to displacements above 0; None with fewer than four rounds.
 
     `rounding` is the displacement that 8-bit rounding alone can make; steps near it are known less well.
@@ -85,7 +85,7 @@ def contraction_factor(
     needless = low <= 0 <= high or _aicc(plain_least, rounds.size, 3, sure) <= _aicc(least, rounds.size, 4, sure)
     stated = min(max(plain, low), high) if needless else best
     stays, faded = (0.0, np.inf) if needless else _remainder(data, best, pace)
-    return Factor(float(np.exp(stated)), float(np.exp(low)), float(np.exp(high)), stays, faded)
+    return ContractionFactor(float(np.exp(stated)), float(np.exp(low)), float(np.exp(high)), stays, faded)
 
 
 def _profile(data: _Rounds, factors: Floats) -> _Profile:
@@ -146,7 +146,7 @@ def _straight(data: _Rounds) -> tuple[float, float]:
 
 
 def _end(data: _Rounds, errors: Floats, best: float, allowed: float, side: int) -> float:
-    """The farthest factor on this side of the best whose error is allowed; the end of the grid if that one's is."""
+    """The farthest factor on this side of the best whose error is allowed, at most the end of the grid."""
     on_side = side * (_FACTORS - best) > 0
     beyond, fits = _FACTORS[on_side][::side], (errors[on_side] <= allowed)[::side]
     if not beyond.size or fits[-1]:
@@ -162,7 +162,7 @@ def _end(data: _Rounds, errors: Floats, best: float, allowed: float, side: int) 
 
 
 def _reweighted(data: _Rounds) -> _Rounds:
-    """The rounds with less weight on those far from the fit."""
+    """The rounds with lower weights for those far from the fit."""
     models = _coarse_models(data.rounds.tobytes())
     weights = data.weights
     for _ in range(2):
@@ -190,7 +190,7 @@ def _remainder(data: _Rounds, factor: float, pace: float) -> tuple[float, float]
 
 
 def _aicc(error: float, rounds: int, parameters: int, sure: float) -> float:
-    """Smaller is better; infinite where there are too few rounds for so many parameters."""
+    """AICc, smaller is better; infinite where there are too few rounds for the parameters."""
     room = rounds - parameters - 1
     if room <= 0:
         return np.inf

@@ -1,4 +1,4 @@
-"""The analysis from end to end: arrange, estimate, compare, say it in words."""
+"""The analysis part `comparison` from end to end: arrange, estimate, compare, write the headline."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from convergebench.analysis import headline as words
 from convergebench.analysis.adherence import adherence_table, rounds_adhered
 from convergebench.analysis.area import areas, auc_table
 from convergebench.analysis.bootstrap import Bootstrap
-from convergebench.analysis.compare import Beside, bout_of, features_of, pairwise, ranking, ranks
-from convergebench.analysis.contest import Contest, make_contest
+from convergebench.analysis.common_cases import EditorComparison, make_comparison
+from convergebench.analysis.compare import ShownBeside, cases_for, features_of, pairwise, ranking, ranks
 from convergebench.analysis.contrast import contrast_sentences
 from convergebench.analysis.curves import curves
 from convergebench.analysis.floors import floor_table
 from convergebench.analysis.halflife import Level, case_table, find_levels, half_life_table, survival_table, usable
 from convergebench.analysis.places import place_table
-from convergebench.analysis.requirements import require_level, require_sound
-from convergebench.analysis.result import ANALYSIS_VERSION, Analysis, AnalysisInput, AnalysisSettings
+from convergebench.analysis.requirements import require_level, require_valid
+from convergebench.analysis.result import ANALYSIS_VERSION, Analysis, AnalysisInput
 from convergebench.analysis.score import make_score
 from convergebench.analysis.settling import contraction_table, verdict_table
 from convergebench.analysis.shapes import shape_table
@@ -26,11 +26,12 @@ from convergebench.analysis.standing import standings
 from convergebench.analysis.tallies import diagnostics_table, outcomes_table
 from convergebench.analysis.trajectories import Trajectories, trajectories, typed
 from convergebench.analysis.worst import worst_table
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 
 def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
-    """Every number the report shows, from the measurements and chains of a run. Same input and seed, same output."""
-    require_sound(settings, given.facts)
+    """Every number the report shows, from the measurements and chains of a run. Deterministic for a given seed."""
+    require_valid(settings, given.facts)
     data = trajectories(given)
     bootstrap = Bootstrap.of(settings)
     found = areas(data)
@@ -39,13 +40,13 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
     in_use = usable(data, headline)
     adhered = rounds_adhered(data, given.measurements, settings, uninstructed=given.uninstructed)
     score = make_score(found, settings, adhered=adhered.measured)
-    held = make_contest(data, score, adhered)
-    standing = standings(data, given, settings, held.known)
-    common = held.bout([one.editor for one in standing if one.ranked])
-    places = place_table(features_of(held, common), score, settings)
+    comparison = make_comparison(data, score, adhered)
+    standing = standings(data, given, settings, comparison.known)
+    common = comparison.common_cases([one.editor for one in standing if one.ranked])
+    places = place_table(features_of(comparison, common), score, settings)
     settled = contraction_table(data, settings, deterministic=given.deterministic)
-    beside = Beside(headline, in_use, settled["verdict"], places, given.simulated)
-    ranked = ranking(held, standing, common, beside, settings)
+    beside = ShownBeside(headline, in_use, settled["verdict"], places, given.simulated)
+    ranked = ranking(comparison, standing, common, beside, settings)
     order = ranked.filter(pl.col("rank").is_not_null())["editor"].to_list()
     result = Analysis(
         settings=settings,
@@ -53,7 +54,7 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         headline=(),
         formula=score.formula,
         ranking=ranked,
-        pairwise=pairwise(held, order, settings),
+        pairwise=pairwise(comparison, order, settings),
         places=places,
         curves=curves(data, bootstrap),
         auc=auc_table(data, found, bootstrap),
@@ -69,22 +70,22 @@ def analyse(given: AnalysisInput, settings: AnalysisSettings) -> Analysis:
         floors=floor_table(data, tuple(found), settings.floors, bootstrap),
         outcomes=outcomes_table(data.chains),
     )
-    return replace(result, headline=_sentences(data, held, headline, result, given))
+    return replace(result, headline=_sentences(data, comparison, headline, result, given))
 
 
 def rank_only(given: AnalysisInput, settings: AnalysisSettings) -> pl.DataFrame:
-    """The order alone, without intervals: editor, rank, score, n_cases. For asking what the order depends on."""
+    """The order alone, without intervals: editor, rank, score, n_cases. For the sensitivity analysis."""
     data = trajectories(given)
     adhered = rounds_adhered(data, given.measurements, settings, uninstructed=given.uninstructed)
-    held = make_contest(data, make_score(areas(data), settings, adhered=adhered.measured), adhered)
-    standing = standings(data, given, settings, held.known)
-    common = held.bout([one.editor for one in standing if one.ranked])
+    comparison = make_comparison(data, make_score(areas(data), settings, adhered=adhered.measured), adhered)
+    standing = standings(data, given, settings, comparison.known)
+    common = comparison.common_cases([one.editor for one in standing if one.ranked])
     rows = []
     for one in standing:
-        bout = bout_of(held, one, common)
-        totals = held.features(bout, one.editor).sum(axis=0) if bout.horizon.size else None
-        score = None if totals is None or not held.score.metrics else float(held.score.value(totals))
-        rows.append({"editor": one.editor, "score": score, "n_cases": int(bout.horizon.size)})
+        cases = cases_for(comparison, one, common)
+        totals = comparison.features(cases, one.editor).sum(axis=0) if cases.horizon.size else None
+        score = None if totals is None or not comparison.score.metrics else float(comparison.score.value(totals))
+        rows.append({"editor": one.editor, "score": score, "n_cases": int(cases.horizon.size)})
     schema = {"editor": pl.String, "score": pl.Float64, "n_cases": pl.Int64}
     ranked = pl.col("editor").is_in([one.editor for one in standing if one.ranked])
     frame = pl.DataFrame(rows, schema=schema).with_columns(ranks(ranked, {"score": "rank"}))
@@ -92,9 +93,9 @@ def rank_only(given: AnalysisInput, settings: AnalysisSettings) -> pl.DataFrame:
 
 
 def _sentences(
-    data: Trajectories, held: Contest, level: Level | None, result: Analysis, given: AnalysisInput
+    data: Trajectories, comparison: EditorComparison, level: Level | None, result: Analysis, given: AnalysisInput
 ) -> tuple[str, ...]:
-    """The headline: the tested contrast first, then what a reader must know before believing it."""
+    """The headline: the tested contrast first, then what qualifies it."""
     settings, unit = result.settings, given.unit
     if not data.values or not data.horizon:
         return (words.NOTHING,)
@@ -105,13 +106,13 @@ def _sentences(
         life = words.half_life_sentence(result.ranking, level, data.facts[level.metric].better, settings, unit)
     sentences = [
         *contrast_sentences(result.ranking, result.pairwise, settings, unit),
-        # what the score does not cover comes right behind it: a page may print the first few sentences only
+        # limits of the score come right after it: a page may print the first few sentences only
         words.never_sentence(result.adherence, [one for one in order if one not in given.uninstructed], settings),
         words.coverage_sentence(result.ranking, settings, unit),
         words.lost_sentence(result.ranking),
         life or f"{settings.headline} was not measured, so there is no half-life to report.",
         words.shorter_sentence(result.ranking, unit),
-        words.unmeasured_sentence(result.ranking, unit, score=held.score.metrics),
+        words.unmeasured_sentence(result.ranking, unit, score=comparison.score.metrics),
         words.left_out_sentence(result.ranking),
         words.settling_sentence(result.verdicts, [*order[:1], *order[-1:]]),
         words.hardest_sentence(result.auc, settings, unit),

@@ -1,8 +1,8 @@
-"""What a model adds beyond the floor: its loss less that of a codec-only, resize-only or autoencoder-only editor.
+"""What a model loses beyond the floor: its loss minus that of a codec-only, resize-only or autoencoder-only editor.
 
 Excess = floor's AUC − editor's AUC, on the cases for which both have one, paired by case; positive means that the model
-loses more than storing and scaling its output would. Both areas of a case run over the rounds that both chains have:
-a chain that broke after two rounds is not held against ten rounds of the floor.
+loses more than storing and scaling its output would. Both areas of a case cover the rounds that both chains have: a
+chain that broke after two rounds is not compared with ten rounds of the floor.
 """
 
 from __future__ import annotations

@@ -1,36 +1,36 @@
 """How many round trips until a level is passed: per case, then over cases by Kaplan–Meier.
 
 The half-life of a case is the first round whose value is worse than the level (with `sustained`: the first after which
-it stays so). A lost picture is past every level. A case that never gets there is censored at the last round with a
-value. A refusal, a failure or a spent budget also only censors it; in the curve `usable` it is an event instead, in the
-round that could not be done, beside passing the headline level: whichever comes first. Chains that are open, or whose
-recording ended, are censored in both.
+it stays so). A lost picture is past every level. A case that never passes the level is censored at the last round with
+a value, as is one that ended by a refusal, a failure or a spent budget. In the curve `usable` such an end is an event,
+in the round that could not be done, and so is passing the headline level: whichever comes first. Chains that are open,
+or whose recording ended, are censored in both.
 
-Editors are held against each other over one horizon: the most rounds that each of them was followed for in at least
-half of its cases (`followed`). What happened later is cut off (`cut`).
+Editors are compared over one horizon: the most rounds that each of them was followed for in at least half of its cases
+(`followed`). Later rounds are cut off (`cut`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from convergebench.analysis.area import last_value, missing
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.retention import levels, passed, whole_value
 from convergebench.analysis.schemas import stacked, table
 from convergebench.analysis.survival import Median, Survival, kaplan_meier, median, restricted_mean
 from convergebench.analysis.trajectories import Floats, Ints, Mask, Trajectories
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AnalysisSettings
 
-BROKEN = ("refused", "failed", "stopped")
-"""Chain statuses after which nobody has an image to use: refusal, failure, spent budget."""
+NO_MORE_IMAGES = ("refused", "failed", "stopped")
+"""Chain statuses after which there is no further image: refusal, failure, spent budget."""
 
 
-class Passing(NamedTuple):
+class LevelPassing(NamedTuple):
     """Per case: the round of passing or the last one seen, the interpolated round, and whether it was passed."""
 
     rounds: Ints
@@ -44,7 +44,7 @@ class Level(NamedTuple):
     metric: str
     name: str
     threshold: float
-    cases: Passing
+    cases: LevelPassing
 
     @property
     def curve(self) -> str:
@@ -52,7 +52,7 @@ class Level(NamedTuple):
         return f"{self.metric} {self.name}"
 
 
-def passing(values: Floats, threshold: float, facts: MetricFacts, *, sustained: bool = False) -> Passing:
+def passing(values: Floats, threshold: float, facts: MetricFacts, *, sustained: bool = False) -> LevelPassing:
     """When each row of a cases × rounds matrix passes the level; column 0 is the untouched image."""
     beyond = passed(values, threshold, facts)
     beyond[:, 0] = False
@@ -70,7 +70,7 @@ def passing(values: Floats, threshold: float, facts: MetricFacts, *, sustained: 
     exact = np.full(values.shape[0], np.nan)
     for row in np.flatnonzero(happened):
         exact[row] = _interpolated(values[row], int(first[row]), threshold)
-    return Passing(np.where(happened, first, last), exact, happened)
+    return LevelPassing(np.where(happened, first, last), exact, happened)
 
 
 def find_levels(data: Trajectories, settings: AnalysisSettings) -> list[Level]:
@@ -85,16 +85,19 @@ def find_levels(data: Trajectories, settings: AnalysisSettings) -> list[Level]:
     ]
 
 
-def cut(cases: Passing, horizon: int) -> Passing:
-    """The cases as if they had been followed up to this round only."""
+def cut(cases: LevelPassing, horizon: int) -> LevelPassing:
+    """The cases as if they had been followed only up to this round."""
     later = cases.rounds > horizon
-    return Passing(np.where(later, horizon, cases.rounds), np.where(later, np.nan, cases.exact), cases.passed & ~later)
+    return LevelPassing(
+        np.where(later, horizon, cases.rounds), np.where(later, np.nan, cases.exact), cases.passed & ~later
+    )
 
 
-def followed(cases: Passing, reached: Ints) -> int:
-    """The last round at which half of the cases, or more, are known: passed before, or still seen."""
-    end = int(max(cases.rounds.max(initial=0), reached.max(initial=0)))
-    known = np.where(cases.passed, end, cases.rounds)
+def followed(data: Trajectories, cases: LevelPassing, rows: Mask) -> int:
+    """The last round at which at least half of the cases in `rows` are known: passed before, or still observed."""
+    rounds = cases.rounds[rows]
+    end = int(max(rounds.max(initial=0), data.reached[rows].max(initial=0)))
+    known = np.where(cases.passed[rows], end, rounds)
     return int(np.sort(known)[known.size // 2]) if known.size else 0
 
 
@@ -104,59 +107,53 @@ def _beyond_any(data: Trajectories, metric: str) -> Floats:
     return np.where(data.lost[metric], worst, whole_value(data, metric))
 
 
-def usable(data: Trajectories, headline: Level | None) -> Passing:
-    """Rounds until the image is lost for use: past the headline level, or a round that could not be done."""
-    broken = data.chains["status"].is_in(BROKEN).to_numpy()
+def usable(data: Trajectories, headline: Level | None) -> LevelPassing:
+    """Rounds until the image is no longer usable: past the headline level, or a round that could not be done."""
+    broken = data.chains["status"].is_in(NO_MORE_IMAGES).to_numpy()
     end = np.where(broken, data.reached + 1, data.reached)
     if headline is None:
-        return Passing(end, np.full(end.size, np.nan), broken)
+        return LevelPassing(end, np.full(end.size, np.nan), broken)
     seen = headline.cases.rounds
     lost = headline.cases.passed & (seen <= end)
     unbroken = np.minimum(end, seen)  # rounds whose value is missing are not known to be usable
     rounds = np.where(lost, seen, np.where(broken, end, unbroken))
-    return Passing(rounds, np.full(end.size, np.nan), lost | broken)
+    return LevelPassing(rounds, np.full(end.size, np.nan), lost | broken)
 
 
-def half_life_text(middle: Median, followed: int) -> str:
-    """`6`, or `> 10` when not reached by the last round seen."""
+def half_life_text(middle: Median, last: int) -> str:
+    """`6`, or `> 10` when not reached by the last observed round."""
     if middle.value is not None:
         return str(middle.value)
-    return f"> {followed}" if followed else "not measured"
+    return f"> {last}" if last else "not measured"
 
 
 def half_life_table(
-    data: Trajectories, found: list[Level], *, in_use: Passing, ranked: Sequence[str], confidence: float
+    data: Trajectories, found: list[Level], *, in_use: LevelPassing, ranked: Sequence[str], confidence: float
 ) -> pl.DataFrame:
     """The frame `half_life`: every level up to the horizon that the ranked editors have in common, and `usable`."""
     rows = []
-    for group in data.groups:
-        members = {editor: group.members & data.of(editor) for editor in data.editors}
-        shown = {editor: rows for editor, rows in members.items() if rows.any()}
-        for editor, own in shown.items():
-            for level in found:
-                ends = [followed_in(data, level.cases, shown[name]) for name in ranked if name in shown]
-                cases = cut(level.cases, min([*ends, data.horizon]))
-                rows.append(
-                    {
-                        **{"editor": editor, "metric": level.metric, "level": level.name, "group": group.name},
-                        **{"threshold": level.threshold, **_estimate(data, cases, own, confidence)},
-                        "n_missing": int(missing(data, level.metric)[own].sum()),
-                        "n_lost": int(data.lost[level.metric][own].sum()),
-                    }
-                )
+    cells = {(editor, group): members for editor, group, members in data.cells()}
+    for (editor, group), own in cells.items():
+        for level in found:
+            rivals = [cells[name, group] for name in ranked if (name, group) in cells]
+            ends = [followed(data, level.cases, members) for members in rivals]
+            cases = cut(level.cases, min([*ends, data.horizon]))
             rows.append(
                 {
-                    **{"editor": editor, "metric": "usable", "level": None, "threshold": None, "group": group.name},
-                    **{**_estimate(data, in_use, own, confidence), "n_lost": 0},
-                    "n_missing": int((in_use.rounds[own] == 0).sum()),
+                    **{"editor": editor, "metric": level.metric, "level": level.name, "group": group},
+                    **{"threshold": level.threshold, **_estimate(data, cases, own, confidence)},
+                    "n_missing": int(missing(data, level.metric)[own].sum()),
+                    "n_lost": int(data.lost[level.metric][own].sum()),
                 }
             )
+        rows.append(
+            {
+                **{"editor": editor, "metric": "usable", "level": None, "threshold": None, "group": group},
+                **{**_estimate(data, in_use, own, confidence), "n_lost": 0},
+                "n_missing": int((in_use.rounds[own] == 0).sum()),
+            }
+        )
     return table("half_life", rows)
-
-
-def followed_in(data: Trajectories, cases: Passing, rows: Mask) -> int:
-    """The same for some of the chains."""
-    return followed(Passing(cases.rounds[rows], cases.exact[rows], cases.passed[rows]), data.reached[rows])
 
 
 def case_table(data: Trajectories, found: list[Level]) -> pl.DataFrame:
@@ -173,47 +170,38 @@ def case_table(data: Trajectories, found: list[Level]) -> pl.DataFrame:
     return stacked("half_life_cases", parts)
 
 
-def survival_table(data: Trajectories, found: list[Level], *, in_use: Passing, confidence: float) -> pl.DataFrame:
+def survival_table(data: Trajectories, found: list[Level], *, in_use: LevelPassing, confidence: float) -> pl.DataFrame:
     """The frame `survival`: every level's curve, and `usable`."""
     named = [(level.curve, level.cases) for level in found] + [("usable", in_use)]
     parts = []
-    for editor, group, rows in _cells(data):
+    for editor, group, rows in data.cells():
         for name, cases in named:
             curve = fit(data, cases, rows, confidence=confidence)
             parts.append(
                 {
                     **{"editor": editor, "curve": name, "group": group, "round": np.arange(curve.survival.size)},
-                    **{column: getattr(curve, column) for column in ("survival", "low", "high")},
-                    **{column: getattr(curve, column) for column in ("at_risk", "events", "censored")},
+                    **curve._asdict(),
                 }
             )
     return stacked("survival", parts)
 
 
-def fit(data: Trajectories, cases: Passing, rows: Mask, *, confidence: float) -> Survival:
+def fit(data: Trajectories, cases: LevelPassing, rows: Mask, *, confidence: float) -> Survival:
     """Kaplan–Meier of some of the cases, clustered by source."""
     return kaplan_meier(cases.rounds[rows], cases.passed[rows], clusters=data.source[rows], confidence=confidence)
 
 
-def _estimate(data: Trajectories, cases: Passing, rows: Mask, confidence: float) -> dict[str, object]:
+def _estimate(data: Trajectories, cases: LevelPassing, rows: Mask, confidence: float) -> dict[str, object]:
     """Median and restricted mean of some of the cases, with their counts."""
     curve = fit(data, cases, rows, confidence=confidence)
     middle = median(curve)
-    mean, followed = restricted_mean(curve)
+    mean, last = restricted_mean(curve)
     return {
-        **{"median": middle.value, "low": middle.low, "high": middle.high, "text": half_life_text(middle, followed)},
-        **{"restricted_mean": mean if followed else None, "rounds": followed, "n_cases": int(rows.sum())},
+        **{"median": middle.value, "low": middle.low, "high": middle.high, "text": half_life_text(middle, last)},
+        **{"restricted_mean": mean if last else None, "rounds": last, "n_cases": int(rows.sum())},
         **{"n_events": int(curve.events.sum()), "n_censored": int(curve.censored.sum())},
         "n_sources": int(np.unique(data.source[rows]).size),
     }
-
-
-def _cells(data: Trajectories) -> Iterator[tuple[str, str, Mask]]:
-    for group in data.groups:
-        for editor in data.editors:
-            rows = group.members & data.of(editor)
-            if rows.any():
-                yield editor, group.name, rows
 
 
 def _interpolated(values: Floats, first: int, threshold: float) -> float:

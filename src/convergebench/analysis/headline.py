@@ -1,7 +1,7 @@
 """The findings as plain sentences, each with its number and its uncertainty.
 
 The tested contrast comes first (`analysis.contrast`). Half-lives follow as a plain list, since two medians that differ
-by a round prove nothing. "none lost" is said only when no case passed the level.
+by a round prove nothing. "none lost" appears only when no case passed the level.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Any
 import polars as pl
 
 from convergebench.analysis.halflife import Level
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.settling import commonest
-from convergebench.analysis.units import ROUND_TRIP, Unit
 from convergebench.analysis.wording import counted, interval, listed
+from convergebench.studies.analysis_settings import AnalysisSettings
+from convergebench.studies.units import ROUND_TRIP, Unit
 
 NOTHING = "No chain has been measured yet."
 MOST_NAMED = 4
-"""Editors whose half-life stands in the sentence; the table has the others."""
+"""Editors named in the half-life sentence; the table has the others."""
 FEWEST_CASES = 3
-"""Cases without which "never" is not said of a pair."""
+"""Fewest cases of a pair for the word "never"."""
 
 Row = Mapping[str, Any]
 
 
 def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: AnalysisSettings) -> str | None:
-    """Which pairs an editor never does, or never undoes: what it keeps there is not to its credit."""
+    """Which pairs an editor never does or never undoes, so that keeping the picture there is no merit."""
     words = {"forward": "does", "backward": "undoes"}
     rows = adherence.filter(
         pl.col("group").str.starts_with("pair:")
@@ -46,7 +46,7 @@ def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: An
 
 
 def coverage_sentence(ranking: pl.DataFrame, settings: AnalysisSettings, unit: Unit) -> str | None:
-    """Who has no rank for having delivered too little, and what was refused and failed."""
+    """Which editors have no rank because of low coverage, and how many chains were refused or failed."""
     rows = ranking.filter((pl.col("coverage") < settings.coverage) & pl.col("rank").is_null()).to_dicts()
     rows = [row for row in rows if not row["reference"]]
     if not rows:
@@ -60,7 +60,7 @@ def coverage_sentence(ranking: pl.DataFrame, settings: AnalysisSettings, unit: U
 
 
 def lost_sentence(ranking: pl.DataFrame) -> str | None:
-    """How many pictures were beyond measuring; they count as lost, not as missing."""
+    """How many pictures could not be measured and count as lost."""
     rows = ranking.filter(pl.col("n_lost") > 0).to_dicts()
     if not rows:
         return None
@@ -69,7 +69,7 @@ def lost_sentence(ranking: pl.DataFrame) -> str | None:
 
 
 def half_life_sentence(ranking: pl.DataFrame, level: Level, better: str, settings: AnalysisSettings, unit: Unit) -> str:
-    """How long an image stays recognisable, editor by editor, at equal rounds; no contest is made of it."""
+    """How long an image stays recognisable, editor by editor, over equal rounds; without a comparison."""
     rows = ranking.filter(pl.col("half_life").is_not_null()).to_dicts()
     rows = sorted(rows, key=lambda row: (row["rank"] is None, row["rank"] or 0))
     ranked = [row for row in rows if row["rank"] is not None] or rows
@@ -96,7 +96,7 @@ def _rounds(row: Row, settings: AnalysisSettings) -> str:
 
 
 def shorter_sentence(ranking: pl.DataFrame, unit: Unit) -> str | None:
-    """Who was followed for fewer rounds than the ranked editors are compared over."""
+    """Which editors were followed for fewer rounds than the ranked editors are compared over."""
     rows = ranking.filter(pl.col("followed").is_not_null()).to_dicts()
     most = max((row["followed"] for row in rows if row["rank"] is not None), default=0)
     short = [f"{row['editor']} ({row['followed']})" for row in rows if row["followed"] < most]
@@ -111,8 +111,8 @@ def settling_sentence(verdicts: pl.DataFrame, editors: list[str]) -> str | None:
         word = commonest([row["verdict"] for row in mine.iter_rows(named=True) for _ in range(row["chains"])])
         if word is not None:
             share = mine.filter(pl.col("verdict") == word)["share"].item()
-            said = "is too early to judge" if word == "too early" else word
-            parts.append(f"{editor} {said} in {share:.0%} of its chains")
+            verb = "is too early to judge" if word == "too early" else word
+            parts.append(f"{editor} {verb} in {share:.0%} of its chains")
     return f"{'; '.join(parts)}." if parts else None
 
 
@@ -132,7 +132,7 @@ def hardest_sentence(auc: pl.DataFrame, settings: AnalysisSettings, unit: Unit =
 
 
 def left_out_sentence(ranking: pl.DataFrame) -> str | None:
-    """How many chains of ranked editors are not compared, because another editor has nothing there."""
+    """How many chains of ranked editors are not compared because another editor lacks the case."""
     rows = ranking.filter(pl.col("rank").is_not_null()).to_dicts()
     out, whole = (sum(row[key] for row in rows) for key in ("n_left_out", "n_chains"))
     if not out:
@@ -143,7 +143,7 @@ def left_out_sentence(ranking: pl.DataFrame) -> str | None:
 
 
 def unmeasured_sentence(ranking: pl.DataFrame, unit: Unit, *, score: tuple[str, ...]) -> str | None:
-    """Which editors have rounds that nobody measured: there the comparison ends."""
+    """Which editors have unmeasured rounds, at which the comparison ends."""
     rows = ranking.filter(pl.col("n_missing") > 0).to_dicts()
     if not rows or not score:
         return None
@@ -153,20 +153,20 @@ def unmeasured_sentence(ranking: pl.DataFrame, unit: Unit, *, score: tuple[str, 
 
 
 def simulated_sentence(editors: Sequence[str], ranked: Sequence[str], simulated: frozenset[str]) -> str | None:
-    """Says which editors only pretend, and whether it is these that are ranked."""
-    pretend = [editor for editor in editors if editor in simulated]
-    if not pretend:
+    """Which editors are simulated, and whether the ranked ones are."""
+    own = [editor for editor in editors if editor in simulated]
+    if not own:
         return None
-    if len(pretend) == len(editors):
+    if len(own) == len(editors):
         return "The editor is simulated." if len(editors) == 1 else "All editors are simulated."
     if ranked and all(editor in simulated for editor in ranked):
         return "All ranked editors are simulated; no other editor of this run follows instructions."
-    noun = "is a simulated editor" if len(pretend) == 1 else "are simulated editors"
-    return f"{listed(pretend)} {noun}, shown beside real ones for reference."
+    noun = "is a simulated editor" if len(own) == 1 else "are simulated editors"
+    return f"{listed(own)} {noun}, shown beside real ones for reference."
 
 
 def copying_sentence(editors: tuple[str, ...], uninstructed: frozenset[str]) -> str | None:
-    """Says which editors only copy: what they keep is not what an editor keeps that also does what it is told."""
+    """Which editors only copy, so that what they keep does not compare with editors that follow instructions."""
     copies = [editor for editor in editors if editor in uninstructed]
     if not copies:
         return None

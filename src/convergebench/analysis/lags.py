@@ -1,4 +1,4 @@
-"""What the distances between the rounds of one chain say: rest, period, growth over lags."""
+"""Properties of the distances between the rounds of one chain: rest, period, growth over lags."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from convergebench.analysis.trajectories import Floats
 
 REPEATS = 3
-"""Rounds that must repeat an earlier image exactly to be proof by themselves."""
+"""Rounds that must repeat an earlier image exactly to be proof alone."""
 CLEARLY_UNDER = 0.5
 KEEPS_SIZE = 0.9
 BALL_GROWTH = 0.25
-"""Growth over lags below which rounds stay together, whatever q is."""
+"""Growth over lags below which rounds stay together, for any q."""
 PULLED_GROWTH = 0.42
 GROWTH_MARGIN = 0.05
-"""How far h may lie above what the pull explains, and how large it may be then: a random walk has 0.5."""
+"""How far h may exceed the growth that the pull explains; `PULLED_GROWTH` is its limit, as a random walk has 0.5."""
 SHRUNK = 0.25
 GROWN = 1.25
 """Steps of the last third as a share of those of the first: at most in a chain that contracts, at least in one that
 diverges."""
 
 
-class Path(NamedTuple):
+class ChainDistances(NamedTuple):
     """One chain: drift per round 0 … N and distance to the image `lag` rounds before, lags 1 … P; NaN if missing."""
 
     drift: Floats
@@ -36,7 +36,7 @@ class Path(NamedTuple):
 
 
 def efficiency(drift: Floats, displacement: Floats) -> float:
-    """Drift over the length of the path: 1 is a straight march, near 0 a walk around; NaN with a gap or no path."""
+    """Drift over the length of the path: 1 for a straight march, near 0 for a cycle; NaN with a gap or no path."""
     steps = displacement[1:]
     if not steps.size or np.isnan(steps).any() or np.isnan(drift[-1]) or steps.sum() <= 0:
         return float("nan")
@@ -44,7 +44,7 @@ def efficiency(drift: Floats, displacement: Floats) -> float:
 
 
 def find_period(lags: Floats, floor: float) -> int | None:
-    """Smallest period p ≥ 2 at which the chain comes back by steps above the floor, or None."""
+    """Smallest period p ≥ 2 after which the chain returns, with steps above the floor, or None."""
     displacement = lags[0]
     window = _window(displacement)
     for period in range(2, lags.shape[0] + 1):
@@ -76,7 +76,7 @@ def lag_growth(lags: Floats, *, since: float = 0.0) -> float:
 
 
 def pulled_growth(q: float) -> float:
-    """The largest growth over lags that still speaks for a ball whose noise is pulled back by q."""
+    """The largest growth over lags that is still evidence for a ball whose noise is pulled back by q."""
     lag = np.arange(1.0, 7.0)
     return min(PULLED_GROWTH, _exponent(lag, np.sqrt(1 - q**lag)) + GROWTH_MARGIN)
 
@@ -87,7 +87,7 @@ def _exponent(lag: Floats, distance: Floats) -> float:
 
 
 def _keeps_size(displacement: Floats, period: int) -> bool:
-    """Whether the mean displacement over the last period is that of the period before, or of what there is of it."""
+    """Whether the mean displacement of the last period has not shrunk against the (perhaps partial) one before."""
     last = displacement[-period:]
     before = displacement[max(1, displacement.size - 2 * period) : displacement.size - period]
     if not before.size or np.isnan(before).any() or np.isnan(last).any():
@@ -112,7 +112,7 @@ def late_share(displacement: Floats) -> float:
 
 
 def late_step(displacement: Floats, q: float) -> float:
-    """What the last step should be by the largest of the last third, if each shrinks by q; one small step is luck."""
+    """The last step as predicted by the largest of the last third, if each shrinks by q: one small step is luck."""
     window = _window(displacement)
     rounds = np.arange(window.start, window.stop)
     return float(np.nanmax(displacement[window] * q ** (rounds[-1] - rounds)))

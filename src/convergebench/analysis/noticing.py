@@ -1,21 +1,21 @@
-"""Does an editor notice what it does to the picture, and how late?
+"""Whether an editor notices the damage it does to the picture, and how late.
 
-At every step a reader says whether the editor's own summary calls the picture it was given noisy, pixelated or damaged
-(the metric `self-evaluation`). A run has noticed at the first step with a yes. With several repeats a step is a yes if
-more than half of the replies that could be read say so.
+At every step a reader model decides whether the editor's own summary calls its input picture noisy, pixelated or
+damaged (the metric `self-evaluation`). A run has noticed at the first step with a yes. With several repeats a step is a
+yes if more than half of the parsed replies are.
 
-**Never** is not a large number: such a run is right-censored at the last step whose answer could be read, since nobody
-knows what the later ones would have said. So there are two figures. Mean and sample standard deviation are over the
-runs that noticed, as the paper behind Banana100 has them, and stand beside the number of runs that never did; they are
-too small wherever that number is not 0. The Kaplan–Meier median with its log–log interval counts all runs.
+A run that **never** noticed is right-censored at the last step with a parsed reply. So there are two figures. Mean and
+sample standard deviation are over the runs that noticed, as in the Banana100 paper, beside the number of runs that
+never did; the mean is too small unless that number is 0. The Kaplan–Meier median with its log–log interval counts all
+runs.
 
 **Delay** is the first yes minus the onset of measured damage. A run that never noticed has a delay of at least its last
-step minus the onset. Without an onset there is no delay; such runs are counted. A yes before the onset is a negative
-delay and stays one. The summary of step n speaks of the picture that step n was given, which step n − 1 made: an editor
-that notices at once has a delay of 1.
+step minus the onset. Runs without an onset have no delay and are counted. A yes before the onset is a negative delay.
+The summary of step n is about the input of step n, which step n − 1 made: an editor that notices at once has a delay
+of 1.
 
-Steps without a summary and replies that could not be read are counted and otherwise passed over: where they stand right
-before the first yes, it may have come earlier than we know.
+Steps without a summary and replies that could not be parsed are counted and otherwise ignored: right before the first
+yes they may hide an earlier one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.replicate import SCHEMAS
-from convergebench.analysis.schemas import N, T
+from convergebench.analysis.decay_result import SCHEMAS
+from convergebench.analysis.schemas import N, T, declared
 from convergebench.analysis.survival import kaplan_meier, median
 from convergebench.analysis.trajectories import Ints, Mask, usable_value
 from convergebench.errors import StudyError
@@ -43,7 +43,7 @@ SUMMARY: dict[str, type[pl.DataType]] = {**SCHEMAS["noticing_summary"], "n_missi
 _ONSETS: dict[str, type[pl.DataType]] = {"editor": T, "case": T, "onset": N}
 
 
-class Middle(NamedTuple):
+class MedianStep(NamedTuple):
     """A Kaplan–Meier median with its interval and how to print it; None where it is not reached."""
 
     value: int | None
@@ -71,21 +71,20 @@ def noticing(measurements: pl.DataFrame, chains: pl.DataFrame) -> pl.DataFrame:
         unparsable.sum().alias("unparsable"),
         (~(yes | no | unparsable)).sum().alias("missing"),
     )
-    told = chains.join(counted, on=["editor", "case"], how="inner", maintain_order="left")
-    return told.select(pl.col(column).cast(kind) for column, kind in NOTICING.items())
+    joined = chains.join(counted, on=["editor", "case"], how="inner", maintain_order="left")
+    return declared(joined, NOTICING)
 
 
 def noticing_summary(found: pl.DataFrame, onsets: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
-    """The frame `noticing_summary`; `onsets` holds one metric's, with the columns editor, case and onset."""
-    known = onsets if onsets.width else pl.DataFrame(schema=_ONSETS)
-    known = known.select(pl.col(column).cast(kind) for column, kind in _ONSETS.items())
+    """The frame `noticing_summary`; `onsets` has the columns editor, case and onset, of one metric."""
+    known = declared(onsets, _ONSETS) if onsets.width else pl.DataFrame(schema=_ONSETS)
     if known.select(pl.struct("editor", "case").is_duplicated().any()).item():
         raise StudyError("the onsets of several metrics were given for the delay; choose those of one")
     runs = found.join(known, on=["editor", "case"], how="left", maintain_order="left")
     rows = []
     for (editor, pair), cell in runs.group_by("editor", "pair", maintain_order=True):
         place = {"editor": editor, "pair": pair}
-        # over images, runs of one image belong together; within one image each run stands for itself
+        # over images, runs of one image form a cluster; within one image runs are independent
         rows.append({**place, "source": EVERY, **_estimates(cell, confidence, clustered=True)})
         for (source,), part in cell.group_by("source", maintain_order=True):
             rows.append({**place, "source": source, **_estimates(part, confidence, clustered=False)})
@@ -111,18 +110,18 @@ def _estimates(part: pl.DataFrame, confidence: float, *, clustered: bool) -> dic
     }
 
 
-def _middle(runs: pl.DataFrame, end: pl.Expr, confidence: float, *, clustered: bool) -> Middle:
+def _middle(runs: pl.DataFrame, end: pl.Expr, confidence: float, *, clustered: bool) -> MedianStep:
     if not runs.height:
-        return Middle(None, None, None, "not measured")
+        return MedianStep(None, None, None, "not measured")
     times = runs.select(end).to_series().to_numpy().astype(np.int64)
     clusters = runs["source"].rank("dense").to_numpy().astype(np.int64) if clustered else None
     return km_middle(times, runs["first_yes"].is_not_null().to_numpy(), clusters, confidence)
 
 
-def km_middle(times: Ints, events: Mask, clusters: Ints | None, confidence: float) -> Middle:
-    """Kaplan–Meier median of whole times, which may be negative; there must be at least one."""
-    begin = int(times.min())  # the estimate does not care where time begins, but its arrays begin at 0
+def km_middle(times: Ints, events: Mask, clusters: Ints | None, confidence: float) -> MedianStep:
+    """Kaplan–Meier median of integer times, which may be negative; there must be at least one."""
+    begin = int(times.min())  # the estimate does not depend on the start of time, but its arrays begin at 0
     middle = median(kaplan_meier(times - begin, events, clusters=clusters, confidence=confidence))
     value, low, high = (None if end is None else end + begin for end in middle)
     text = f"> {int(times.max())}" if value is None else str(value)
-    return Middle(value, low, high, text.replace("-", "−"))
+    return MedianStep(value, low, high, text.replace("-", "−"))

@@ -1,28 +1,27 @@
-"""When does a curve begin to fall? The onset step of a chain, and the two-segment fit beside it.
+"""When a curve begins to fall: the onset step of a chain, and a two-segment fit.
 
 A curve is one metric of one chain, from step 1 on. Step 0 is not part of it: the first step often crops, so the
 baseline b is the value of step 1, or of the first step that may be compared with the source.
 
-**Step-to-step noise.** Each value (but the first and last) is held against the straight line between its two
+**Step-to-step noise.** Each value (but the first and last) is compared with the straight line between its two
 neighbours; the difference over √(1 + a² + c²), with a and c the neighbours' weights, has the variance of one value
-(Gasser, Sroka and Jennen-Steinmetz 1986). σ = 1.4826 × the median size of these differences. Slopes drop out, one
-break touches only the values beside it, and so a curve that slides from its first step on has the same σ as a flat one.
+(Gasser, Sroka and Jennen-Steinmetz 1986). σ = 1.4826 × the median absolute difference. Slopes cancel and a break
+affects only the values beside it, so a curve that falls from its first step on has the same σ as a flat one.
 
 **Band.** b ± t·√2·σ. √2, because b has noise of its own; t is the 99.5 % point of Student's distribution with as many
-degrees of freedom as there are differences, so that 99 % of noise lies inside also where σ comes from few steps.
+degrees of freedom as there are differences, so that 99 % of noise is inside even where σ comes from few steps.
 
-**Onset.** The first step at which the value is outside on the worse side (on either, where neither is the worse one)
-and stays outside on that side at the next two steps that have a value. Without such a step the chain is censored: it
-is known to be free of it up to its last value inside the band. Fewer than five values tell nothing.
+**Onset.** The first step at which the value is outside on the worse side (on either side, for a metric without a better
+direction) and stays outside on that side at the next two steps that have a value. Without such a step the chain is
+censored at its last value inside the band. Fewer than five values are not enough.
 
 **Breakpoint.** One straight line against two, each of at least three values, which need not meet: BIC with two and five
-coefficients (the place of the break is one). `gain` is how much lower BIC is with two; a breakpoint is named only where
-it is above 6, since the best of many places always gains something.
+coefficients (the place of the break is one). `gain` is how much lower BIC is with two; a breakpoint needs a gain above
+6, since the best of many places always gains something.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -30,8 +29,9 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
+from convergebench.analysis.decay_result import SCHEMAS
 from convergebench.analysis.halflife import half_life_text
-from convergebench.analysis.schemas import F, N, T
+from convergebench.analysis.series import facts_of_series, parse_series
 from convergebench.analysis.survival import kaplan_meier, median, restricted_mean
 from convergebench.analysis.trajectories import Floats, Ints, Mask, usable_value
 from convergebench.errors import StudyError
@@ -39,47 +39,35 @@ from convergebench.metrics.base import MetricFacts
 from convergebench.types import Better
 
 FEWEST = 5
-"""Values without which there is no telling noise from decay."""
+"""Fewest values to tell noise from decay."""
 CONFIDENCE = 0.99
 FEWEST_FOR_TWO = 8
-"""Values without which a second line fits nearly anything."""
+"""Fewest values for a second line; with less it fits nearly anything."""
 SEGMENT = 3
 STRONG = 6.0
 """BIC gain that is called strong evidence (Kass and Raftery 1995)."""
 ROUNDING = 1e-9
-"""Differences below this share of the largest value are the computer's, not the picture's."""
+"""Differences below this share of the largest value are rounding errors."""
 
 _CHAIN = ("editor", "case", "source", "pair", "category", "replicate")
-_SUFFIX = re.compile(r"-(first|lag\d+|replicate)$")
 _NO_CURVE: tuple[Ints, Floats] = (np.array([], dtype=np.int64), np.array([], dtype=np.float64))
-
-ONSETS: dict[str, type[pl.DataType]] = {
-    **{"editor": T, "case": T, "source": T, "pair": T, "category": T, "replicate": N, "metric": T},
-    **{"onset": N, "last": N, "breakpoint": N, "gain": F, "clear": N, "why": T},
-}
-"""`onset` null: censored, and `why`. `last`: last step with a value. `clear`: last step known to lie before the onset.
-`breakpoint`: two-segment fit, null without strong evidence. `gain`: BIC of one line − BIC of two."""
-ONSET_SUMMARY: dict[str, type[pl.DataType]] = {
-    **{"editor": T, "pair": T, "metric": T, "median": N, "low": N, "high": N, "text": T},
-    **{"n_cases": N, "n_censored": N, "n_sources": N},
-}
 
 
 class Onset(NamedTuple):
-    """What one curve tells."""
+    """The onset of one curve, or why there is none."""
 
     step: int | None
     """None: censored."""
     last: int
     """Last step with a value; 0 without any."""
     clear: int
-    """Last step that is known to lie before the onset."""
+    """Last step known to be before the onset."""
     why: str = ""
     """Why there is no onset."""
 
 
-class Break(NamedTuple):
-    """Where two lines take over from one, and how much better they are; None where that cannot be told."""
+class Breakpoint(NamedTuple):
+    """The step of the break and the gain of two lines over one; None where unknown."""
 
     step: int | None
     gain: float | None
@@ -88,8 +76,8 @@ class Break(NamedTuple):
 def onset_of(steps: Ints, values: Floats, better: Better, *, least: float = 0.0) -> Onset:
     """The onset of one curve; steps ascend, NaN and infinite values count as missing.
 
-    `least`: how far from the baseline the band reaches at any rate, in units of the metric. For readings in coarse
-    units (a judge's marks): where more than half of the differences are 0, so is σ.
+    `least`: smallest half-width of the band, in units of the metric. For values in coarse units (a judge's marks):
+    where more than half of the differences are 0, so is σ.
     """
     there = np.isfinite(values) & (steps >= 1)
     seen, curve = steps[there], values[there]
@@ -107,7 +95,7 @@ def onset_of(steps: Ints, values: Floats, better: Better, *, least: float = 0.0)
     first = min((int(side.argmax()) for side in begun if side.any()), default=None)
     if first is not None:
         return Onset(int(seen[first]), int(seen[-1]), int(seen[first - 1]))
-    # a last value or two outside may be the beginning of something: free of it only as far as it is known to be
+    # one or two last values outside may be the beginning of an onset: clear only up to the last value inside
     inside = ~np.logical_or.reduce(outside)
     return Onset(None, int(seen[-1]), int(seen[np.flatnonzero(inside)[-1]]), "never outside three times in a row")
 
@@ -126,23 +114,23 @@ def noise(steps: Ints, values: Floats) -> float:
     return float(1.4826 * np.median(np.abs(away) / np.sqrt(1 + left**2 + (1 - left) ** 2)))
 
 
-def break_of(steps: Ints, values: Floats) -> Break:
-    """The two-segment fit of one curve; the step named is the first of the second line."""
+def break_of(steps: Ints, values: Floats) -> Breakpoint:
+    """The two-segment fit of one curve; `step` is the first of the second line."""
     there = np.isfinite(values) & (steps >= 1)
     seen, curve = steps[there].astype(np.float64), values[there]
     if curve.size < FEWEST_FOR_TWO:
-        return Break(None, None)
+        return Breakpoint(None, None)
     height = float(np.ptp(curve))
     if height <= ROUNDING * float(np.abs(curve).max()):
-        return Break(None, -3 * float(np.log(curve.size)))  # one line fits as well as any two
+        return Breakpoint(None, -3 * float(np.log(curve.size)))  # one line fits as well as any two
     left_over = _residuals((seen - seen.mean()), (curve - curve.mean()) / height)
     places = np.arange(SEGMENT, curve.size - SEGMENT + 1)
-    exact = curve.size * 1e-12  # a fit within a millionth of the curve's height is as good as one without any error
+    exact = curve.size * 1e-12  # errors below a millionth of the curve's height count as none
     one = max(float(left_over(np.array([0]), curve.size)[0]), exact)
     two = np.maximum(left_over(np.zeros_like(places), places) + left_over(places, curve.size), exact)
     best = int(two.argmin())
     gain = curve.size * float(np.log(one / two[best])) - 3 * float(np.log(curve.size))
-    return Break(int(seen[places[best]]) if gain > STRONG else None, gain)
+    return Breakpoint(int(seen[places[best]]) if gain > STRONG else None, gain)
 
 
 def _lasting(outside: Mask) -> Mask:
@@ -151,7 +139,7 @@ def _lasting(outside: Mask) -> Mask:
 
 
 def _residuals(x: Floats, y: Floats) -> Callable[[Ints, Ints | int], Floats]:
-    """Sum of squares that a straight line through values begin … end − 1 leaves, for any begins and ends at once."""
+    """Residual sum of squares of a line through values begin … end − 1, as a function of many begins and ends."""
     sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in (np.ones_like(x), x, y, x * x, x * y, y * y)]
 
     def left_over(begin: Ints, end: Ints | int) -> Floats:
@@ -170,8 +158,8 @@ def onsets(
     *,
     least: float = 0.0,
 ) -> pl.DataFrame:
-    """The frame `onsets`: one row per chain, those without a value included; columns as in `ONSETS`."""
-    declared = facts.get(metric) or facts.get(_SUFFIX.sub("", metric))
+    """The frame `onsets`: one row per chain, those without a value included."""
+    declared = facts_of_series(metric, facts)
     if declared is None:
         raise StudyError(f"no onset of '{metric}': it was not measured; cbench measure RUN --metric {metric}")
     curves = _curves(measurements, metric)
@@ -179,31 +167,31 @@ def onsets(
     for chain in chains.select(*_CHAIN).iter_rows(named=True):
         steps, values = curves.get((chain["editor"], chain["case"]), _NO_CURVE)
         found, second = onset_of(steps, values, declared.better, least=least), break_of(steps, values)
-        told = {"onset": found.step, "last": found.last, "breakpoint": second.step, "gain": second.gain}
-        rows.append({**chain, "metric": metric, **told, "clear": found.clear, "why": found.why})
-    return pl.DataFrame(rows, schema=ONSETS)
+        result = {"onset": found.step, "last": found.last, "breakpoint": second.step, "gain": second.gain}
+        rows.append({**chain, "metric": metric, **result, "clear": found.clear, "why": found.why})
+    return pl.DataFrame(rows, schema=SCHEMAS["onsets"])
 
 
 def onset_summary(found: pl.DataFrame, *, confidence: float = 0.95) -> pl.DataFrame:
     """The frame `onset_summary`: Kaplan–Meier median of the onset step, clustered by source image."""
     rows = []
     for (editor, pair, metric), every in found.group_by("editor", "pair", "metric", maintain_order=True):
-        # a chain too short to have a band of its own tells nothing, and must not stand among those that were followed
-        telling = every.filter(pl.col("onset").is_not_null() | (pl.col("clear") > 0))
-        cell = telling if telling.height else every
+        # a chain too short for a band is no observation, and must not count as censored
+        followed = every.filter(pl.col("onset").is_not_null() | (pl.col("clear") > 0))
+        cell = followed if followed.height else every
         happened = cell["onset"].is_not_null().to_numpy()
         times = cell.select(pl.coalesce("onset", "clear")).to_series().to_numpy()
         names, sources = np.unique(cell["source"].to_numpy(), return_inverse=True)
         curve = kaplan_meier(times, happened, clusters=sources, confidence=confidence)
-        middle, (_, followed) = median(curve), restricted_mean(curve)
+        middle, (_, last) = median(curve), restricted_mean(curve)
         rows.append(
             {
                 **{"editor": editor, "pair": pair, "metric": metric, "median": middle.value},
-                **{"low": middle.low, "high": middle.high, "text": half_life_text(middle, followed)},
+                **{"low": middle.low, "high": middle.high, "text": half_life_text(middle, last)},
                 **{"n_cases": cell.height, "n_censored": int((~happened).sum()), "n_sources": names.size},
             }
         )
-    return pl.DataFrame(rows, schema=ONSET_SUMMARY)
+    return pl.DataFrame(rows, schema=SCHEMAS["onset_summary"])
 
 
 def _curves(measurements: pl.DataFrame, metric: str) -> dict[tuple[str, str], tuple[Ints, Floats]]:
@@ -213,8 +201,8 @@ def _curves(measurements: pl.DataFrame, metric: str) -> dict[tuple[str, str], tu
     against = (
         pl.col("role").is_in(["return", "around"]).fill_null(False) if "role" in measurements.columns else pl.lit(0)
     )
-    # step 1 against itself is 1 without any noise: as a baseline it would make every later step an onset
-    begin = 2 if metric.endswith("-first") else 1
+    # step 1 compared with itself has no noise: as a baseline it would make every later step an onset
+    begin = 2 if parse_series(metric).is_against_first else 1
     rows = (
         measurements.filter((pl.col("metric") == metric) & (pl.col("step") >= begin))
         .select("editor", "case", "step", usable_value().fill_null(np.nan).alias("value"), against.alias("against"))

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.halflife import Level, Passing, cut, fit, followed
+from convergebench.analysis.halflife import Level, cut, fit, followed
 from convergebench.analysis.survival import restricted_mean
-from convergebench.analysis.trajectories import Mask, Trajectories
+from convergebench.analysis.trajectories import Trajectories
 
 
-class Order(NamedTuple):
+class EditorOrder(NamedTuple):
     """Ranked editors with their places (equal ones share one) and what they were ranked by."""
 
     places: dict[str, int]
@@ -32,60 +32,55 @@ class Order(NamedTuple):
 
     @property
     def leaders(self) -> set[str]:
-        """Whoever holds the first place."""
+        """The editors in first place."""
         return {editor for editor, place in self.places.items() if place == min(self.places.values())}
 
 
-def ranked_order(frame: pl.DataFrame) -> Order:
+def ranked_order(frame: pl.DataFrame) -> EditorOrder:
     """The order of a frame with editor, rank (None without one), score and perhaps n_cases."""
     rows = frame.filter(pl.col("rank").is_not_null()).sort("rank", maintain_order=True).to_dicts()
     cases = [row["n_cases"] for row in rows if row.get("n_cases") is not None]
-    return Order(
+    return EditorOrder(
         {row["editor"]: row["rank"] for row in rows},
         {row["editor"]: row["score"] for row in rows},
         min(cases, default=None),
     )
 
 
-def half_life_order(data: Trajectories, level: Level, editors: Iterable[str]) -> Order:
+def half_life_order(data: Trajectories, level: Level, editors: Iterable[str]) -> EditorOrder:
     """The order by the mean number of rounds until the level is passed, over the rounds that all were followed for."""
     rows = {editor: data.of(editor) & (level.cases.rounds > 0) for editor in editors}
     rows = {editor: mine for editor, mine in rows.items() if mine.any()}
-    horizon = min((_followed(level.cases, data, mine) for mine in rows.values()), default=0)
+    horizon = min((followed(data, level.cases, mine) for mine in rows.values()), default=0)
     if not horizon:
-        return Order({}, {})
+        return EditorOrder({}, {})
     cases = cut(level.cases, horizon)
     means = {
         editor: round(restricted_mean(fit(data, cases, mine, confidence=0.95))[0], 9) for editor, mine in rows.items()
     }
     places = {editor: 1 + sum(other > mean for other in means.values()) for editor, mean in means.items()}
-    return Order(places, means, min(int(mine.sum()) for mine in rows.values()))
+    return EditorOrder(places, means, min(int(mine.sum()) for mine in rows.values()))
 
 
-def _followed(cases: Passing, data: Trajectories, rows: Mask) -> int:
-    own = Passing(cases.rounds[rows], cases.exact[rows], cases.passed[rows])
-    return followed(own, data.reached[rows])
+def compare_orders(reported: EditorOrder, order: EditorOrder) -> dict[str, object]:
+    """How the pairs of editors that both orders rank differ: columns of the frame `sensitivity`.
 
-
-def compared(reported: Order, order: Order) -> dict[str, object]:
-    """The pairs that both rank, told apart into kept, tied and turned round: columns of the frame `sensitivity`.
-
-    A pair is turned round when one editor is ahead here and behind there. One that is tied in only one of the two is
-    neither kept nor turned round; `same_order` is then None, as it is where no two editors are in both.
+    A pair is reversed if one editor is ahead in one order and behind in the other. If some pair is tied in only one of
+    the two orders and none is reversed, `same_order` is None. Without two editors in common the result is empty.
     """
     both = [editor for editor in reported.places if editor in order.places]
     if len(both) < 2:
         return {}
     pairs = list(combinations(both, 2))
     ours, theirs = (np.array([np.sign(one.places[b] - one.places[a]) for a, b in pairs]) for one in (reported, order))
-    turned = ours * theirs < 0
-    swaps = [abs(reported.scores[a] - reported.scores[b]) for (a, b), yes in zip(pairs, turned, strict=True) if yes]
+    reversed_ = ours * theirs < 0
+    swaps = [abs(reported.scores[a] - reported.scores[b]) for (a, b), yes in zip(pairs, reversed_, strict=True) if yes]
     tied = bool(((ours == 0) != (theirs == 0)).any())
-    told = math.sqrt(np.count_nonzero(ours) * np.count_nonzero(theirs))
+    scale = math.sqrt(np.count_nonzero(ours) * np.count_nonzero(theirs))
     return {
-        "same_order": False if turned.any() else None if tied else True,
+        "same_order": False if reversed_.any() else None if tied else True,
         "same_leader": bool(reported.leaders & order.leaders),
-        "changes": int(turned.sum()),
+        "changes": int(reversed_.sum()),
         "largest_swap": max(swaps, default=None),
-        "tau": float((ours * theirs).sum() / told) if told else None,  # Kendall's tau-b
+        "tau": float((ours * theirs).sum() / scale) if scale else None,  # Kendall's tau-b
     }

@@ -1,12 +1,12 @@
 """Two editors on the same cases: the difference of their scores, its test and its interval, which always agree.
 
-A score is not a mean, so it is taken as straight near what the two editors have in common: with the slope of the score
-at their pooled mean, every source has one difference. Swapping the editors on some sources leaves the pooled mean as it
-is and turns the sign of these differences, so the sign-flip test of them is exact if the editors are exchangeable.
+A score is not a mean, so it is linearised at the pooled mean of the two editors: with the slope there, every source has
+one difference. Swapping the editors on some sources keeps the pooled mean and flips the sign of these differences, so
+their sign-flip test is exact if the editors are exchangeable.
 
-The interval holds every shift that the same test would not reject. It needs no search. A set of sources that is swapped
-comes out at least as extreme as what was seen exactly if the supposed difference lies between the mean over the set and
-the mean over all other sources; so the ends are order statistics of these means.
+The interval contains every shift that the same test would not reject. It needs no search: swapping a set of sources is
+at least as extreme as the observation exactly if the supposed difference is between the mean over the set and the mean
+over all other sources, so the ends are order statistics of these means.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from convergebench.analysis.permutation import all_swaps, some_swaps
 from convergebench.analysis.trajectories import Floats
 
 PATH = 32
-"""Points between two editors at which the slope is taken where one point does not tell their difference."""
+"""Points between two editors at which the slope is averaged where the pooled mean alone does not suffice."""
 MANY = 1000
-"""From so many sources on, Student's t is taken as normal."""
+"""Number of sources above which Student's t is taken as normal."""
 NONE = float("nan")
 
 
-class Paired(NamedTuple):
+class PairedDifference(NamedTuple):
     """One minus other, with the interval (NaN with too few sources for the confidence) and the two-sided p."""
 
     difference: float
@@ -38,7 +38,7 @@ class Paired(NamedTuple):
     exact: bool
     n_sources: int
     spread: float
-    """Standard deviation of the per-source differences, as `sources_needed` takes it; NaN with one source."""
+    """Standard deviation of the per-source differences, for `sources_needed`; NaN with one source."""
 
 
 def compare_paired(
@@ -50,7 +50,7 @@ def compare_paired(
     exact_up_to: int = 14,
     permutations: int = 9999,
     seed: int = 0,
-) -> Paired:
+) -> PairedDifference:
     """Compare score(one) with score(other); both are sources × features, of which the last is the number of cases.
 
     Zero is outside the interval exactly if p < 1 − confidence. All swaps are enumerated up to `exact_up_to` sources.
@@ -59,13 +59,13 @@ def compare_paired(
     one, other = one[filled], other[filled]
     sources, cases = one.shape[0], one[:, -1]
     if not sources:
-        return Paired(NONE, NONE, NONE, 1.0, exact=True, n_sources=0, spread=NONE)
+        return PairedDifference(NONE, NONE, NONE, 1.0, exact=True, n_sources=0, spread=NONE)
     difference = float(score(one.sum(axis=0)) - score(other.sum(axis=0)))
     by_source = _differences(one, other, score, difference)
     exact = sources <= exact_up_to
     swaps = all_swaps(sources) if exact else some_swaps(sources, permutations, seed)
     lows, highs = _between(swaps, by_source, cases)
-    if not exact:  # what was seen is one of the outcomes too
+    if not exact:  # the observation is one of the outcomes too
         lows, highs = np.append(lows, -np.inf), np.append(highs, np.inf)
     p = float(((lows <= 0) & (highs >= 0)).mean())
     place = _fewest(lows.size, 1 - confidence) - 1
@@ -73,7 +73,7 @@ def compare_paired(
     low, high = ends if all(map(isfinite, ends)) else (NONE, NONE)
     away = (by_source - difference * cases) / cases.mean()
     spread = float(sqrt((away**2).sum() / (sources - 1))) if sources > 1 else NONE
-    return Paired(difference, low, high, p, exact, sources, spread)
+    return PairedDifference(difference, low, high, p, exact, sources, spread)
 
 
 def smallest_p(sources: int, exact_up_to: int = 14, permutations: int = 9999) -> float:
@@ -85,9 +85,9 @@ def smallest_p(sources: int, exact_up_to: int = 14, permutations: int = 9999) ->
 def sources_needed(
     difference: float, spread: float, confidence: float = 0.95, pairs: int = 1, power: float = 0.8
 ) -> int | None:
-    """How many sources find a difference of this size with this power, if sources differ as they did so far.
+    """How many sources detect a difference of this size with this power, at the spread seen so far.
 
-    At the level (1 − confidence) / pairs. None where there is no difference to find, or no spread is known.
+    The level is (1 − confidence) / pairs. None where there is no difference, or the spread is unknown.
     """
     level = (1 - confidence) / pairs
     if not (isfinite(difference) and isfinite(spread)) or difference == 0:
@@ -103,7 +103,7 @@ def sources_needed(
 
 
 def _power(sources: int, size: float, level: float) -> float:
-    """Of Student's paired test at the largest level under `level` that flipping the signs of so few can reach."""
+    """The power of Student's paired test at the largest level under `level` that the sign-flip test can reach."""
     step = 2.0 ** (1 - sources)
     reached = min(level, (ceil(level / step) - 1) * step) if sources < 50 else level
     if reached <= 0:
@@ -122,14 +122,14 @@ def _differences(one: Floats, other: Floats, score: Callable[[Floats], Floats], 
     ratio = difference * cases / straight.sum() if straight.sum() else 0.0
     if 0.5 < ratio < 2:
         return np.asarray(ratio * straight)
-    # the pooled mean lies at a kink, or parts cancel there: take the slope all the way from one editor to the other
+    # the pooled mean is at a kink, or parts cancel there: average the slope from one editor to the other
     along = (np.arange(PATH)[:, None] + 0.5) / PATH
     straight = (one - other) @ _slope(score, below + along * (above - below), step) * cases
     return np.asarray(straight + (difference - straight.sum() / cases) * one[:, -1])
 
 
 def _slope(score: Callable[[Floats], Floats], points: Floats, step: Floats) -> Floats:
-    """The score's derivatives, averaged over points (points × features); none for the number of cases."""
+    """The derivatives of the score, averaged over points (points × features); 0 for the number of cases."""
     found = np.zeros(step.size)
     for feature in np.flatnonzero(step[:-1] > 0):
         aside = np.zeros(step.size)
@@ -154,7 +154,7 @@ def _between(swaps: Floats, differences: Floats, cases: Floats) -> tuple[Floats,
 
 
 def _fewest(outcomes: int, level: float) -> int:
-    """The fewest outcomes whose share is not under the level."""
+    """The smallest number of outcomes whose share is at least the level."""
     count = max(1, ceil(level * outcomes))
     while count > 1 and (count - 1) / outcomes >= level:
         count -= 1

@@ -1,8 +1,8 @@
 """Tests of paired differences: label swaps over source images, and Holm's correction.
 
 Under the null hypothesis two editors are exchangeable on each source image, so swapping their results on any set of
-images is as likely as what was seen. For a mean this is the sign-flip test; the combined score is not a mean, so whole
-sums are swapped and the score is computed anew. All 2^K swaps are enumerated when K is small; then p is exact.
+images is as likely as the observation. For a mean this is the sign-flip test; the combined score is not a mean, so
+whole sums are swapped and the score is recomputed. All 2^K swaps are enumerated when K is small; then p is exact.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from convergebench.analysis.trajectories import Floats
 
 
-class Test(NamedTuple):
+class PermutationTest(NamedTuple):
     """Two-sided p, and whether it is exact."""
 
     p: float
@@ -31,7 +31,7 @@ def swap_test(
     permutations: int = 9999,
     exact_up_to: int = 14,
     seed: int = 0,
-) -> Test:
+) -> PermutationTest:
     """Test score(one) = score(other); both are sources × features, scored on totals (… × features)."""
     sources = one.shape[0]
     exact = sources <= exact_up_to
@@ -40,11 +40,11 @@ def swap_test(
     found = score(one.sum(axis=0)) - score(other.sum(axis=0))
     moved = swaps @ difference
     swapped = score(one.sum(axis=0) + moved) - score(other.sum(axis=0) - moved)
-    # equal up to rounding counts as at least as extreme: the swap of nothing must
+    # equal up to rounding counts as at least as extreme, as swapping nothing must
     extreme = np.abs(swapped) >= np.abs(found) - 1e-9 * max(1.0, abs(float(found)))
     if exact:
-        return Test(float(extreme.mean()), True)
-    return Test(float((1 + extreme.sum()) / (1 + extreme.size)), False)
+        return PermutationTest(float(extreme.mean()), True)
+    return PermutationTest(float((1 + extreme.sum()) / (1 + extreme.size)), False)
 
 
 def holm(values: list[float]) -> list[float]:

@@ -1,8 +1,8 @@
-"""In how many resamples each editor has each place: what the order of a ranking is worth.
+"""How stable the order of a ranking is: in which share of resamples each editor has each place.
 
-Source images are drawn with replacement, one fewer than there are, which makes up for what a resample of full size
-leaves out of the spread between images. All editors are scored on the same draws. With fewer than five images there
-are no places, as there are no intervals.
+Source images are drawn with replacement, one fewer than there are, because resamples of full size underestimate the
+spread between images. All editors are scored on the same draws. With fewer than five images there are no places, as
+there are no intervals.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import FEWEST_SOURCES
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.schemas import table
 from convergebench.analysis.score import Score
 from convergebench.analysis.trajectories import Floats
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 
 def place_table(features: Mapping[str, Floats], score: Score, settings: AnalysisSettings) -> pl.DataFrame:
@@ -38,7 +38,7 @@ def place_table(features: Mapping[str, Floats], score: Score, settings: Analysis
 
 
 def place_range(places: pl.DataFrame, editor: str, confidence: float) -> tuple[int | None, int | None]:
-    """The places between which an editor stands in this share of the resamples."""
+    """The lowest and highest place of an editor in this central share of the resamples."""
     own = places.filter(pl.col("editor") == editor).sort("place")
     if not own.height:
         return None, None

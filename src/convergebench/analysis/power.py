@@ -1,4 +1,4 @@
-"""What a planned comparison can tell before it is paid for, and what a run says it would take."""
+"""Which differences a planned comparison can detect, and how many images the differences seen so far need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from convergebench.analysis.paired import smallest_p, sources_needed
 
 POWER = 0.8
 LARGEST = 64.0
-"""Differences beyond so many spreads need no search: the number of images decides alone."""
+"""Largest difference considered, in spreads between images; beyond it only the number of images matters."""
 
 
 def detectable(images: int, *, confidence: float, pairs: int) -> float | None:
@@ -25,7 +25,7 @@ def detectable(images: int, *, confidence: float, pairs: int) -> float | None:
 
 
 def plan_lines(images: int, editors: int, *, confidence: float, exact_up_to: int, permutations: int) -> list[str]:
-    """What so many images can tell about so many ranked editors, for `--dry-run`."""
+    """Which difference this number of images detects between this number of ranked editors, for `--dry-run`."""
     if editors < 2:
         return []
     pairs = editors * (editors - 1) // 2
@@ -46,13 +46,13 @@ def plan_lines(images: int, editors: int, *, confidence: float, exact_up_to: int
 
 
 def seen_lines(pairwise: pl.DataFrame) -> list[str]:
-    """What the differences seen so far would take, pair by pair that is not told apart yet."""
-    lines: Sequence[dict[str, object]] = pairwise.filter(~pl.col("significant")).to_dicts() if pairwise.height else []
+    """How many images the differences seen so far need, for every pair that is not significant yet."""
+    rows: Sequence[dict[str, object]] = pairwise.filter(~pl.col("significant")).to_dicts() if pairwise.height else []
     return [
         f"seen so far: {row['better']} over {row['worse']} by {row['difference']:.1f} (spread between images "
         f"{row['spread']:.1f}, {row['n_sources']} images); "
         + (f"about {row['needed']:,} images would tell" if row["needed"] else "no number of images would tell")
-        for row in lines
+        for row in rows
         if row["spread"] is not None
     ]
 

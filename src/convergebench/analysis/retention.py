@@ -1,14 +1,14 @@
-"""How much of the image is left, and the levels at which loss is called noticeable or half.
+"""Retention, the share of the image that is left, and the levels at which loss is called noticeable or half.
 
-Retention is 1 for the untouched image. A similarity with a positive self-value keeps value / self-value (SSIM and
-CLIP: the value). A dissimilarity with self-value 0 on a scale that ends, at least for everyday images, at 1 or below
-keeps 1 − value (LPIPS, DISTS, GMSD, RMSE). Where neither holds (PSNR: no finite self-value; ΔE: no end of scale)
-1 − value would be a number without meaning, so such metrics have levels but neither retention nor area.
+Retention is 1 for the untouched image. A similarity with a positive self-value has value / self-value (SSIM and CLIP:
+the value). A dissimilarity with self-value 0 on a scale that ends, at least for everyday images, at 1 or below has
+1 − value (LPIPS, DISTS, GMSD, RMSE). Other metrics (PSNR: no finite self-value; ΔE: no end of scale) have levels but
+neither retention nor area.
 
 A picture that cannot be measured because of what the editor did to it (`Trajectories.lost`) has lost everything:
-retention 0, past every level. In the mean of a curve it stands at the value of retention 0, in decibels at 0 dB; a
-metric whose scale has no end keeps it out of the mean, and the count of such pictures stands beside it. So it is with
-a part of a picture: where the alignment `auto` compares what is left of a crop, the rest counts as lost.
+retention 0, past every level. In the mean of a curve it has the value of retention 0, or 0 dB; metrics without an end
+of scale leave it out of the mean and count it. Likewise, where the alignment `auto` compares only the visible part of a
+crop, the rest counts as lost.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.trajectories import Floats, Mask, Trajectories
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 
 def has_retention(facts: MetricFacts | None) -> bool:
-    """Whether the metric can say which share is left."""
+    """Whether the metric's values can be turned into retention."""
     if facts is None or facts.self_value is None:
         return False
     if facts.better == "higher":
@@ -35,21 +35,21 @@ def has_retention(facts: MetricFacts | None) -> bool:
 
 
 def retention(values: Floats, facts: MetricFacts) -> Floats:
-    """The share left, 1 for untouched and without a lower end; NaN stays NaN."""
+    """The share left, 1 for an untouched image, without a lower limit; NaN stays NaN."""
     if facts.self_value is None or not has_retention(facts):
         raise StudyError(f"{facts.name} has no retention: it lacks a finite self-value on a bounded scale")
     return np.asarray(values / facts.self_value if facts.better == "higher" else 1.0 - values)
 
 
 def retained(data: Trajectories, metric: str) -> Floats:
-    """The share left of every chain at every round, 0 where the picture is lost; NaN where nothing is known."""
+    """Retention of every chain at every round, 0 where the picture is lost; NaN where it is unknown."""
     return np.where(data.lost[metric], 0.0, retention(whole_value(data, metric), data.facts[metric]))
 
 
 def whole_value(data: Trajectories, metric: str) -> Floats:
-    """The values as those of the whole picture: what an alignment found cropped away has nothing left of it.
+    """The values for the whole picture: cropped parts have retention 0.
 
-    Only a metric with a retention can be held to that; the others keep the value of the area in view.
+    Metrics without retention keep the value of the area in view.
     """
     values, facts = data.values[metric], data.facts.get(metric)
     if facts is None or facts.self_value is None or not has_retention(facts):
@@ -61,7 +61,7 @@ def whole_value(data: Trajectories, metric: str) -> Floats:
 
 
 def worst_value(facts: MetricFacts | None) -> float | None:
-    """What a lost picture counts as in a mean: nothing left, or no decibels; None where the scale has no end."""
+    """The value of a lost picture in a mean: that of retention 0, or 0 dB; None where the scale has no end."""
     if facts is None:
         return None
     if has_retention(facts):
@@ -98,7 +98,7 @@ def passed(values: Floats, threshold: float, facts: MetricFacts) -> Mask:
 
 
 def passed_by(threshold: float, other: float, facts: MetricFacts) -> bool:
-    """Whether a picture at the one level is already past the other."""
+    """Whether a value at `threshold` is past the level `other`."""
     return bool(passed(np.array([threshold]), other, facts)[0])
 
 

@@ -1,8 +1,9 @@
-"""The columns of every frame that analysis gives, so that an empty result has the same shape as a full one."""
+"""The columns of every analysis frame, so that an empty result has the same columns as a full one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 import polars as pl
 import polars.selectors as cs
@@ -17,14 +18,7 @@ SERIES: dict[str, type[pl.DataType]] = {"editor": T, "metric": T, "group": T}
 INPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "measurements": {
         **CHAIN,
-        "replicate": N,
-        "round": N,
-        "step": N,
-        "metric": T,
-        "value": F,
-        "status": T,
-        "role": T,
-        "in_view": F,
+        **{"replicate": N, "round": N, "step": N, "metric": T, "value": F, "status": T, "role": T, "in_view": F},
     },
     "chains": {
         **CHAIN,
@@ -33,7 +27,7 @@ INPUTS: dict[str, dict[str, type[pl.DataType]]] = {
 }
 
 MAY_LACK = frozenset({"role", "in_view"})
-"""Input columns that a table may come without; they are then empty."""
+"""Optional input columns; empty if absent."""
 
 OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "ranking": {
@@ -55,18 +49,8 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     "curves": {**SERIES, "round": N, "mean": F, **INTERVAL, **COUNTS, "n_lost": N, "averaging": T},
     "auc": {**SERIES, "auc": F, **INTERVAL, **COUNTS, "n_lost": N, "n_short": N},
     "half_life": {
-        **{
-            "editor": T,
-            "metric": T,
-            "level": T,
-            "threshold": F,
-            "group": T,
-            "median": N,
-            "low": N,
-            "high": N,
-            "text": T,
-        },
-        **{"restricted_mean": F, "rounds": N, "n_cases": N, "n_events": N, "n_censored": N, "n_sources": N},
+        **{"editor": T, "metric": T, "level": T, "threshold": F, "group": T, "median": N, "low": N, "high": N},
+        **{"text": T, "restricted_mean": F, "rounds": N, "n_cases": N, "n_events": N, "n_censored": N, "n_sources": N},
         **{"n_missing": N, "n_lost": N},
     },
     "half_life_cases": {
@@ -88,15 +72,11 @@ OUTPUTS: dict[str, dict[str, type[pl.DataType]]] = {
     },
     "verdicts": {"editor": T, "verdict": T, "chains": N, "share": F, **INTERVAL, "median_q": F, "n_sources": N},
     "adherence": {
-        **{"editor": T, "group": T, "metric": T, "leg": T, "mean": F, **INTERVAL, "share": F, **COUNTS},
-        **{"n_readings": N},
+        **{"editor": T, "group": T, "metric": T, "leg": T, "mean": F, **INTERVAL, "share": F, **COUNTS, "n_readings": N}
     },
     "diagnostics": {"editor": T, "metric": T, "step": N, "mean": F, "n_cases": N, "n_missing": N},
     "worst": {**CHAIN, "auc": F, "last": F, "rounds": N, "half_life": T, "verdict": T},
-    "floors": {
-        **{"editor": T, "floor": T, "metric": T, "auc": F, "floor_auc": F, "excess": F, **INTERVAL},
-        **COUNTS,
-    },
+    "floors": {"editor": T, "floor": T, "metric": T, "auc": F, "floor_auc": F, "excess": F, **INTERVAL, **COUNTS},
     "outcomes": {"editor": T, "status": T, "chains": N, "steps": N, "dollars": F, "seconds": F},
     "anchors": {"anchor": T, "metric": T, "mean": F, **INTERVAL, "area": F, "n_sources": N, "n_lost": N},
     "sensitivity": {
@@ -113,14 +93,26 @@ def table(name: str, rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 
 def stacked(name: str, parts: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """The output frame `name` from parts whose entries are columns, or one value for all their rows."""
-    frames = [pl.DataFrame(dict(part)).select(_as_declared(name)) for part in parts]
-    return clean(pl.concat(frames)) if frames else table(name, [])
+    frames = [declared(pl.DataFrame(dict(part)), OUTPUTS[name]) for part in parts]
+    return pl.concat(frames) if frames else table(name, [])
+
+
+class AnalysisTables:
+    """Base class of results: a dataclass whose frames are its tables, under the names of their fields."""
+
+    __slots__ = ()
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Every frame among the fields."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in values.items() if isinstance(value, pl.DataFrame)}
 
 
 def clean(frame: pl.DataFrame) -> pl.DataFrame:
-    """A missing number is None in every output, never NaN."""
+    """The frame with None in place of NaN."""
     return frame.with_columns(cs.float().fill_nan(None))
 
 
-def _as_declared(name: str) -> list[pl.Expr]:
-    return [pl.col(column).cast(kind) for column, kind in OUTPUTS[name].items()]
+def declared(frame: pl.DataFrame, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The frame with these columns, types and order, and None in place of NaN."""
+    return clean(frame.select(pl.col(column).cast(kind) for column, kind in columns.items()))

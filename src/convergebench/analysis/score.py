@@ -1,7 +1,7 @@
 """The combined convergence score C = 100 · √(Q · S), with its parts.
 
 Q is the mean over the quality metrics of their mean AUC, S the mean AUC of the semantic metric. In both, a round that
-was not delivered, not done or not undone counts 0 (`analysis.contest`): an edit that fails is a failure to converge. A
+was not delivered, not done or not undone counts 0 (`common_cases`): an edit that fails is a failure to converge. A
 metric counts as present when any chain has a value of it. Without S the score is 100 · Q, without Q it is 100 · S, and
 the formula says so. Being worse than unrelated counts as 0: two negatives must not make a good score.
 """
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from convergebench.analysis.result import AnalysisSettings
 from convergebench.analysis.trajectories import Floats
+from convergebench.analysis.wording import listed
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class Score:
     quality: tuple[str, ...]
     semantic: str | None
     absent: tuple[str, ...] = ()
-    """Metrics that were asked for and have no value anywhere."""
+    """Requested metrics without any value."""
     adhered: bool = False
-    """Whether it was read which edits were done and undone; otherwise every delivered round counts."""
+    """Whether adherence was measured; otherwise every delivered round counts."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -36,11 +37,13 @@ class Score:
     @property
     def formula(self) -> str:
         """As printed under the ranking."""
+        absent = listed(self.absent, most=len(self.absent))
         if not self.metrics:
-            return f"C = 100·√(Q·S) has no value: {_listed(self.absent) or 'no metric'} was not measured"
-        quality = f"Q = {'mean AUC' if len(self.quality) > 1 else 'AUC'} of {_listed(self.quality)}"
+            return f"C = 100·√(Q·S) has no value: {absent or 'no metric'} was not measured"
+        names = listed(self.quality, most=len(self.quality))
+        quality = f"Q = {'mean AUC' if len(self.quality) > 1 else 'AUC'} of {names}"
         semantic = f"S = AUC of {self.semantic}"
-        missing = f" ({_listed(self.absent)} not measured)" if self.absent else ""
+        missing = f" ({absent} not measured)" if absent else ""
         share = "delivered, done and undone" if self.adhered else "delivered (adherence was not measured)"
         times = f"; what was not {share} counts 0"
         if not self.semantic:
@@ -81,7 +84,3 @@ def _per_case(totals: Floats) -> Floats:
     counts = totals[..., -1:]
     blank = np.full(totals[..., :-1].shape, np.nan)
     return np.asarray(np.divide(totals[..., :-1], counts, out=blank, where=counts > 0))
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

@@ -1,9 +1,8 @@
-"""How much the order of the editors depends on choices that could have been made otherwise.
+"""How much the order of the editors depends on analysis choices.
 
-Every choice is tried by itself, with all others as the report has them: one quality metric alone, adherence left aside,
-another level of the half-life, another measure of meaning or none, fewer rounds, another alignment. Each gives an
-order, which is held against the report's (`analysis.orders`).
-No intervals are worked out here: whether a difference is more than chance is what the ranking's own tests say.
+Each choice is varied alone, with all others as in the report: a single quality metric, no adherence, another level of
+the half-life, another semantic metric or none, fewer rounds, another alignment. The resulting order is compared with
+the report's (`analysis.orders`). There are no intervals here: the ranking's tests decide what is more than chance.
 """
 
 from __future__ import annotations
@@ -15,13 +14,16 @@ from typing import NamedTuple, get_args
 import polars as pl
 
 from convergebench.analysis.halflife import find_levels
-from convergebench.analysis.orders import Order, compared, half_life_order, ranked_order
-from convergebench.analysis.result import AnalysisInput, AnalysisSettings
+from convergebench.analysis.orders import EditorOrder, compare_orders, half_life_order, ranked_order
+from convergebench.analysis.result import AnalysisInput
 from convergebench.analysis.retention import has_retention
 from convergebench.analysis.schemas import table
+from convergebench.analysis.series import parse_series
 from convergebench.analysis.trajectories import trajectories
-from convergebench.analysis.units import ROUND_TRIP, Unit
+from convergebench.analysis.wording import listed
 from convergebench.images.align import AlignMode
+from convergebench.studies.analysis_settings import AnalysisSettings
+from convergebench.studies.units import ROUND_TRIP, Unit
 
 Ranker = Callable[[AnalysisInput, AnalysisSettings], pl.DataFrame]
 """editor, rank (None without one), score, and n_cases if it is known."""
@@ -30,15 +32,15 @@ METRIC, ADHERENCE, LEVEL, MEANING = "metric", "adherence", "level", "semantic"
 ROUNDS, ALIGNMENT = "rounds", "alignment"
 """The factors, in the order of the table."""
 MOST = 6
-"""Choices of one factor that are tried."""
+"""Most choices tried per factor."""
 
 
-class Choice(NamedTuple):
-    """One choice; without an order it says why."""
+class AlternativeOrder(NamedTuple):
+    """The order under one choice, or None and a note why."""
 
     factor: str
     name: str
-    order: Order | None
+    order: EditorOrder | None
     chosen: bool = False
     note: str = ""
 
@@ -53,7 +55,7 @@ def sensitivity(
 ) -> pl.DataFrame:
     """The frame `sensitivity`; empty where fewer than two editors are ranked.
 
-    `others` holds the run as it was measured under other alignments than `align`, which is the report's own.
+    `align` is the report's own alignment; `others` holds the same run measured under other alignments.
     """
     fast = replace(settings, draws=2, chain_draws=2, permutations=2, exact_sources=0)
     lean = _lean(given, settings)
@@ -73,7 +75,7 @@ def sensitivity(
 
 
 def sensitivity_sentence(frame: pl.DataFrame, unit: Unit = ROUND_TRIP) -> str | None:
-    """Under how many choices the order is the same, and with what it changes; None where nothing could be tried."""
+    """Under how many choices the order is the same, and which ones change it; None where nothing was tried."""
     rows = frame.filter(~pl.col("chosen") & pl.col("order").is_not_null()).to_dicts()
     if not rows:
         return None
@@ -88,20 +90,21 @@ def sensitivity_sentence(frame: pl.DataFrame, unit: Unit = ROUND_TRIP) -> str | 
     if tied:
         parts.append(f"under {tied} it is partly tied")
     if changed:
-        parts.append(f"it changes with {_listed(_what_changes(changed, unit))}")
+        factors = _what_changes(changed, unit)
+        parts.append(f"it changes with {listed(factors, most=len(factors))}")
         if all(row["same_leader"] for row in changed):
             parts.append("the leader stays the same")
     return "; ".join(parts) + "."
 
 
 def common_rounds(chains: pl.DataFrame, editors: Sequence[str]) -> int:
-    """As far as each of these editors went with at least one case."""
+    """The rounds that each of these editors reached in at least one case."""
     own = chains.filter(pl.col("editor").is_in(list(editors))).group_by("editor").agg(pl.col("rounds").max())
     return int(own["rounds"].fill_null(0).min() or 0) if own.height else 0  # type: ignore[arg-type]
 
 
 def first_rounds(given: AnalysisInput, rounds: int) -> AnalysisInput:
-    """The run as if so many rounds had been asked for; a chain that did as many is finished, however it went on."""
+    """The run as if only `rounds` had been planned; a chain that reached them counts as finished."""
     chains = given.chains.with_columns(
         pl.when(pl.col("rounds") >= rounds).then(pl.lit("finished")).otherwise(pl.col("status")).alias("status"),
         pl.min_horizontal("rounds", pl.lit(rounds)).alias("rounds"),
@@ -113,70 +116,71 @@ def first_rounds(given: AnalysisInput, rounds: int) -> AnalysisInput:
 class _Trials:
     """Every factor's choices, tried on one run."""
 
-    def __init__(self, given: AnalysisInput, settings: AnalysisSettings, rank: Ranker, reported: Order) -> None:
+    def __init__(self, given: AnalysisInput, settings: AnalysisSettings, rank: Ranker, reported: EditorOrder) -> None:
         self._given, self._settings, self._rank, self._reported = given, settings, rank, reported
         self._measured = set(given.measurements.filter(pl.col("value").is_not_null())["metric"].unique())
         self._quality = tuple(name for name in settings.quality if name in self._measured)
         self._semantic = settings.semantic if settings.semantic in self._measured else None
 
-    def metrics(self) -> Iterator[Choice]:
+    def metrics(self) -> Iterator[AlternativeOrder]:
         """The score, and each quality metric alone."""
         parts = [*self._quality, *([self._semantic] if self._semantic else [])]
-        yield Choice(METRIC, f"score of {_listed(parts)}", self._reported, chosen=True)
+        names = listed(parts, most=len(parts)) or "nothing"
+        yield AlternativeOrder(METRIC, f"score of {names}", self._reported, chosen=True)
         alone = [name for name in self._able("quality", self._quality) if [name] != parts]
         for name in alone[:MOST]:
             yield self._tried(METRIC, f"{name} alone", quality=(name,), semantic=None)
 
-    def adherence(self) -> Iterator[Choice]:
-        """Whether an edit that was not done, or not undone, counts against its editor; where that was measured."""
+    def adherence(self) -> Iterator[AlternativeOrder]:
+        """Adherence counted in the score, and not; where it was measured."""
         if self._measured & set(self._settings.adherence):
-            yield Choice(ADHERENCE, "counted", self._reported, chosen=True)
+            yield AlternativeOrder(ADHERENCE, "counted", self._reported, chosen=True)
             yield self._tried(ADHERENCE, "not counted", adherence=("", ""))
 
-    def levels(self) -> Iterator[Choice]:
+    def levels(self) -> Iterator[AlternativeOrder]:
         """How long the headline metric keeps each of its levels."""
         data = trajectories(self._given)
         found = [level for level in find_levels(data, self._settings) if level.metric == self._settings.headline]
         for level in found[:MOST]:
             sign = "≥" if data.facts[level.metric].better == "higher" else "≤"
             name = f"{level.metric} {sign} {level.threshold:g} ({level.name})"
-            yield Choice(LEVEL, name, half_life_order(data, level, self._reported.places))
+            yield AlternativeOrder(LEVEL, name, half_life_order(data, level, self._reported.places))
 
-    def meanings(self) -> Iterator[Choice]:
-        """Each metric that may stand for meaning, and none."""
+    def meanings(self) -> Iterator[AlternativeOrder]:
+        """Each semantic metric, and none."""
         own = (self._semantic,) if self._semantic else ()
         for name in self._able("semantic", own)[:MOST]:
             if name == self._semantic:
-                yield Choice(MEANING, name, self._reported, chosen=True)
+                yield AlternativeOrder(MEANING, name, self._reported, chosen=True)
             else:
                 yield self._tried(MEANING, name, semantic=name)
         if not self._semantic:
-            yield Choice(MEANING, "none", self._reported, chosen=True)
+            yield AlternativeOrder(MEANING, "none", self._reported, chosen=True)
         elif self._quality:
             yield self._tried(MEANING, "none", semantic=None)
 
-    def rounds(self) -> Iterator[Choice]:
+    def rounds(self) -> Iterator[AlternativeOrder]:
         """Half of the rounds, and each point at which the report prints numbers."""
         whole = common_rounds(self._given.chains, list(self._reported.places))
         fewer = sorted({point for point in (*self._settings.points, whole // 2) if 0 < point < whole})
         for count in fewer[-MOST:]:
-            yield Choice(ROUNDS, str(count), self._order(first_rounds(self._given, count), self._settings))
-        yield Choice(ROUNDS, str(whole), self._reported, chosen=True)
+            yield AlternativeOrder(ROUNDS, str(count), self._order(first_rounds(self._given, count), self._settings))
+        yield AlternativeOrder(ROUNDS, str(whole), self._reported, chosen=True)
 
-    def alignments(self, own: str, others: Mapping[str, AnalysisInput]) -> Iterator[Choice]:
-        """Every way to make sizes equal, those that were not measured among them."""
+    def alignments(self, own: str, others: Mapping[str, AnalysisInput]) -> Iterator[AlternativeOrder]:
+        """Every alignment mode; those that were not measured get a note."""
         for mode in get_args(AlignMode) if own else others:
             if mode == own:
-                yield Choice(ALIGNMENT, mode, self._reported, chosen=True)
+                yield AlternativeOrder(ALIGNMENT, mode, self._reported, chosen=True)
             elif mode in others:
-                yield Choice(ALIGNMENT, mode, self._order(others[mode], self._settings))
+                yield AlternativeOrder(ALIGNMENT, mode, self._order(others[mode], self._settings))
             else:
-                yield Choice(ALIGNMENT, mode, None, note=f"not measured: cbench measure RUN --align {mode}")
+                yield AlternativeOrder(ALIGNMENT, mode, None, note=f"not measured: cbench measure RUN --align {mode}")
 
-    def _tried(self, factor: str, name: str, **changed: object) -> Choice:
-        return Choice(factor, name, self._order(self._given, replace(self._settings, **changed)))  # type: ignore[arg-type]
+    def _tried(self, factor: str, name: str, **changed: object) -> AlternativeOrder:
+        return AlternativeOrder(factor, name, self._order(self._given, replace(self._settings, **changed)))  # type: ignore[arg-type]
 
-    def _order(self, given: AnalysisInput, settings: AnalysisSettings) -> Order:
+    def _order(self, given: AnalysisInput, settings: AnalysisSettings) -> EditorOrder:
         return ranked_order(self._rank(given, settings))
 
     def _able(self, dimension: str, own: Sequence[str]) -> list[str]:
@@ -184,14 +188,14 @@ class _Trials:
         named = [
             name
             for name, facts in self._given.facts.items()
-            if facts.dimension == dimension and "return" in facts.roles and not name.endswith("-first")
+            if facts.dimension == dimension and "return" in facts.roles and not parse_series(name).is_against_first
         ]
         every = dict.fromkeys([*own, *named])
         return [name for name in every if name in self._measured and has_retention(self._given.facts.get(name))]
 
 
 def _lean(given: AnalysisInput, settings: AnalysisSettings) -> AnalysisInput:
-    """Without the rows that no order is made of: lags, diagnostics, pictures rated by themselves."""
+    """The input without rows that do not affect an order: lags, diagnostics, no-reference scores."""
     kept = [
         name
         for name, facts in given.facts.items()
@@ -201,7 +205,7 @@ def _lean(given: AnalysisInput, settings: AnalysisSettings) -> AnalysisInput:
     return replace(given, measurements=rows.filter(pl.col("metric").is_in(kept)) if rows.width else rows)
 
 
-def _row(choice: Choice, reported: Order) -> dict[str, object]:
+def _row(choice: AlternativeOrder, reported: EditorOrder) -> dict[str, object]:
     row: dict[str, object] = {"factor": choice.factor, "choice": choice.name, "chosen": choice.chosen}
     order = choice.order
     if order is None or not order.places:
@@ -209,7 +213,7 @@ def _row(choice: Choice, reported: Order) -> dict[str, object]:
     absent = [editor for editor in reported.places if editor not in order.places]
     note = choice.note or (f"without a rank here: {', '.join(absent)}" if absent else None)
     row |= {"order": order.text, "n_cases": order.cases, "note": note}
-    return {**row, **compared(reported, order)}
+    return {**row, **compare_orders(reported, order)}
 
 
 def _what_changes(changed: Sequence[Mapping[str, object]], unit: Unit) -> list[str]:
@@ -225,7 +229,3 @@ def _what_changes(changed: Sequence[Mapping[str, object]], unit: Unit) -> list[s
     for row in changed:
         found.setdefault(str(row["factor"]), []).append(str(row["choice"]).partition(" (")[0])
     return [f"{words[factor]} ({', '.join(names)})" for factor, names in found.items()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "nothing"

@@ -1,10 +1,10 @@
-"""The contraction reading of every chain, and its shares per editor.
+"""The contraction verdict on every chain, and the shares of verdicts per editor.
 
 The floor is the displacement that means nothing. For a deterministic editor it is 8-bit rounding. For a random one it
-is the distance between replicates after round 1, the last at which they had the same input (rows `rmse-replicate`: each
-replicate against replicate 0), their median, if above rounding. `floor_from` says which floor it was, and says so when
-a random editor has no replicates. Only the steps of a cycle are held against it; return and rest are held against
-rounding, and noise is a part of the fit of q.
+is the median distance between replicates after round 1, the last with equal input (rows `rmse-replicate`: each
+replicate against replicate 0), if that is above rounding. `floor_from` says which floor was used, and whether a random
+editor has no replicates. The floor applies only to the steps of a cycle; return and rest are compared with rounding,
+and noise is part of the fit of q.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import Bootstrap, by_source
-from convergebench.analysis.contraction import TRUE_DISTANCES, VERDICTS, Reader
-from convergebench.analysis.lags import Path
-from convergebench.analysis.result import AnalysisSettings
+from convergebench.analysis.contraction import TRUE_DISTANCES, VERDICTS, SettlingRules
+from convergebench.analysis.lags import ChainDistances
 from convergebench.analysis.schemas import CHAIN, table
+from convergebench.analysis.series import Series
 from convergebench.analysis.trajectories import Floats, Mask, Trajectories
+from convergebench.studies.analysis_settings import AnalysisSettings
 
 Floor = tuple[float, str]
 
 LEAST_FLATTERING = ("diverges", "drifts", "cycles", "unknown", "too early", "settles", "returns")
-"""Who wins a tie: a bad word before no answer, and no answer before a good word."""
+"""Which verdict wins a tie: a bad one before an undecided one, and that before a good one."""
 
 
 def contraction_table(data: Trajectories, settings: AnalysisSettings, *, deterministic: frozenset[str]) -> pl.DataFrame:
     """The frame `contraction`, in the order of the chain table."""
-    reader = Reader(settings.confidence, settings.settling_rounds, bounds=settings.distance in TRUE_DISTANCES)
+    reader = SettlingRules(settings.confidence, settings.settling_rounds, bounds=settings.distance in TRUE_DISTANCES)
     floors = _floors(data, settings, deterministic)
     none: Mask = np.zeros((data.chains.height, 1), dtype=np.bool_)
     lost = [bool(row.any()) for row in data.lost.get(settings.distance, none)]
@@ -50,8 +51,7 @@ def verdict_table(contraction: pl.DataFrame, editors: tuple[str, ...], bootstrap
         mine = contraction.filter(pl.col("editor") == editor)
         if not mine.height:
             continue
-        said = mine["verdict"].to_list()
-        hits = np.array([[float(one == verdict) for verdict in VERDICTS] for one in said])
+        hits = np.array([[float(one == verdict) for verdict in VERDICTS] for one in mine["verdict"]])
         sources = mine["source"].rank("dense").to_numpy().astype(np.int64)
         band = bootstrap.share(*by_source(hits, sources))
         for place, verdict in enumerate(VERDICTS):
@@ -68,23 +68,23 @@ def verdict_table(contraction: pl.DataFrame, editors: tuple[str, ...], bootstrap
 
 
 def commonest(verdicts: list[str]) -> str | None:
-    """The verdict most chains have; of equals the least flattering. None without chains."""
+    """The most frequent verdict; in a tie the least flattering. None without chains."""
     return max(LEAST_FLATTERING, key=verdicts.count) if verdicts else None
 
 
-def _paths(data: Trajectories, settings: AnalysisSettings) -> Iterator[Path]:
+def _paths(data: Trajectories, settings: AnalysisSettings) -> Iterator[ChainDistances]:
     """Drift and lagged distances per chain; a lag that reaches back to the source is the drift itself."""
     blank: Floats = np.full((data.chains.height, data.horizon + 1), np.nan)
     drift = data.values.get(settings.distance, blank).copy()
     drift[:, 0] = 0.0
-    lags = np.stack([data.values.get(f"{settings.distance}-lag{lag}", blank) for lag in _periods(settings)])
+    lags = np.stack([data.values.get(Series(settings.distance, "lag", lag).name, blank) for lag in _periods(settings)])
     for lag in _periods(settings):
         if lag <= data.horizon:
             row = lags[lag - 1]
             row[:, lag] = np.where(np.isnan(row[:, lag]), drift[:, lag], row[:, lag])
         lags[lag - 1, :, :lag] = np.nan
     for chain in range(data.chains.height):
-        yield Path(drift[chain], lags[:, chain])
+        yield ChainDistances(drift[chain], lags[:, chain])
 
 
 def _periods(settings: AnalysisSettings) -> range:
@@ -107,7 +107,7 @@ def _floors(data: Trajectories, settings: AnalysisSettings, deterministic: froze
 
 def _replicate_spreads(data: Trajectories, distance: str) -> dict[tuple[str, str, str], float]:
     """Median distance between replicates after round 1, per editor, source and pair that have any."""
-    apart = data.values.get(f"{distance}-replicate")
+    apart = data.values.get(Series(distance, "replicate").name)
     if apart is None or data.horizon < 1:
         return {}
     found: dict[tuple[str, str, str], list[float]] = {}

@@ -1,9 +1,9 @@
 """The shape of drift: which of four simple laws the case-mean drift follows.
 
-The mean is over the same cases in every round. Were a case left out once it is gone, the mean would fall by that
-alone, and a straight line look saturated. So the fit ends before the first round in which a picture of the group is
-lost (it cannot be measured because of what the editor did), and with the last round that most of the cases have; cases
-that ended before it do not count at all. `n_rounds` and `n_cases` say what was left.
+The mean is over the same cases in every round: if cases dropped out on the way, the mean would fall by that alone and a
+straight line would look saturated. So the fit ends before the first round in which a picture of the group is lost (it
+cannot be measured because of what the editor did), and with the last round that most of the cases have; cases that
+ended earlier are left out. `n_rounds` and `n_cases` count what is used.
 
 linear a·n · root a·√n (a random walk) · saturating A(1 − e^(−kn)) · accelerating a(e^(kn) − 1). Fits are weighted by
 1/variance of the mean (clustered by source); the overall scale of those variances is fitted too, since the rounds of
@@ -11,8 +11,8 @@ one chain are not independent and the variances only say which rounds are known 
 `undecided` when the best two are within 2, or when fewer than five rounds leave the two-parameter laws untestable;
 `flat` when there is no drift to have a shape.
 
-The rate k is kept within [0.02, 5] per round (bounded by the rounds seen): below that both curved laws are the
-straight line, which has its own name. Residuals under 10⁻⁴ of the curve count as a perfect fit.
+The rate k is kept within [0.02, 5] per round (bounded by the rounds seen): below that both curved laws equal the
+linear one. Residuals under 10⁻⁴ of the curve count as a perfect fit.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Fit(NamedTuple):
         return first if np.isnan(self.rate) else f"{first}, k = {self.rate:.4g}"
 
 
-class Choice(NamedTuple):
+class ShapeChoice(NamedTuple):
     """All fits with their Akaike weights (NaN where untested), the best one's name and the verdict."""
 
     fits: tuple[Fit, ...]
@@ -68,21 +68,23 @@ class Choice(NamedTuple):
     verdict: str
 
 
-def choose_shape(rounds: Floats, drift: Floats, variance: Floats | None = None) -> Choice:
+def choose_shape(rounds: Floats, drift: Floats, variance: Floats | None = None) -> ShapeChoice:
     """Fit the four laws to drift at rounds ≥ 1 (no missing values) and choose."""
     none = np.full(len(SHAPES), np.nan)
     if not rounds.size or not np.any(drift > 0):
         blank = tuple(Fit(name, np.nan, np.nan, np.nan) for name in SHAPES)
-        return Choice(blank, none, None, "flat" if rounds.size >= FEWEST_ROUNDS else "undecided")
+        return ShapeChoice(blank, none, None, "flat" if rounds.size >= FEWEST_ROUNDS else "undecided")
     weights = _weights(drift, variance)
     fits = tuple(_fit(name, rounds, drift, weights) for name in SHAPES)
     scores = np.array([fit.aicc for fit in fits])
     if np.isnan(scores).any():
-        return Choice(fits, none, None, "undecided")
+        return ShapeChoice(fits, none, None, "undecided")
     relative = np.exp(-(scores - scores.min()) / 2)
     first, second = np.sort(scores)[:2]
     best = SHAPES[int(scores.argmin())]
-    return Choice(fits, relative / relative.sum(), best, "undecided" if second - first < UNDECIDED_WITHIN else best)
+    return ShapeChoice(
+        fits, relative / relative.sum(), best, "undecided" if second - first < UNDECIDED_WITHIN else best
+    )
 
 
 def shape_table(data: Trajectories, distance: str) -> pl.DataFrame:
@@ -91,23 +93,21 @@ def shape_table(data: Trajectories, distance: str) -> pl.DataFrame:
 
 
 def _rows(data: Trajectories, distance: str) -> Iterator[dict[str, object]]:
-    for group in data.groups:
-        for editor in data.editors:
-            rows = group.members & data.of(editor)
-            values = data.values[distance][rows, 1:]
-            if np.isnan(values).all():
-                continue
-            cases, rounds = common_part(values, data.lost[distance][rows, 1:])
-            sources = data.source[rows][cases]
-            numbers = (rounds + 1).astype(np.float64)
-            choice = choose_shape(numbers, *_mean_and_variance(values[np.ix_(cases, rounds)], sources))
-            for fit, weight in zip(choice.fits, choice.weights, strict=True):
-                yield {
-                    **{"editor": editor, "group": group.name, "shape": fit.shape, "aicc": fit.aicc, "weight": weight},
-                    **{"parameters": fit.parameters, "best": fit.shape == choice.best, "verdict": choice.verdict},
-                    **{"n_rounds": rounds.size, "n_cases": cases.size, "n_sources": np.unique(sources).size},
-                    "n_missing": int(rows.sum()) - cases.size,
-                }
+    for editor, group, rows in data.cells():
+        values = data.values[distance][rows, 1:]
+        if np.isnan(values).all():
+            continue
+        cases, rounds = common_part(values, data.lost[distance][rows, 1:])
+        sources = data.source[rows][cases]
+        numbers = (rounds + 1).astype(np.float64)
+        choice = choose_shape(numbers, *_mean_and_variance(values[np.ix_(cases, rounds)], sources))
+        for fit, weight in zip(choice.fits, choice.weights, strict=True):
+            yield {
+                **{"editor": editor, "group": group, "shape": fit.shape, "aicc": fit.aicc, "weight": weight},
+                **{"parameters": fit.parameters, "best": fit.shape == choice.best, "verdict": choice.verdict},
+                **{"n_rounds": rounds.size, "n_cases": cases.size, "n_sources": np.unique(sources).size},
+                "n_missing": int(rows.sum()) - cases.size,
+            }
 
 
 def common_part(values: Floats, lost: Mask) -> tuple[Ints, Ints]:

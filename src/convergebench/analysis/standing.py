@@ -1,12 +1,12 @@
-"""Who may have a rank: editors of one kind, each of which delivered enough of what it was asked for.
+"""Which editors are ranked: those of one kind that delivered enough of the requested rounds.
 
-A rank is among rivals: models that read the words. Simulated editors only pretend, floors and networks that ignore
-words only copy; they stand beside the ranking as references. Where a run has no rival at all, its simulated editors are
-ranked among themselves, and where it has only editors that copy, these.
+Models that read instructions are ranked. Simulated editors, floors and networks that ignore instructions are references
+beside the ranking. A run without any such model ranks its simulated editors instead, and without these its copying
+ones.
 
-Coverage is how much of the comparison an editor delivered: its cases, as a share of the most that any editor
-has, times the share of their rounds that were not refused and did not fail. What a spent budget or a person stopped was
-not asked for; such chains are compared over the rounds that all have.
+Coverage is how much of the comparison an editor delivered: its cases, as a share of the most that any editor has, times
+the share of their rounds that were neither refused nor failed. Rounds not done because of a spent budget or an
+interrupted run do not lower it; such chains are compared over the rounds that all editors have.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from convergebench.analysis.result import AnalysisInput, AnalysisSettings
+from convergebench.analysis.result import AnalysisInput
 from convergebench.analysis.trajectories import Ints, Trajectories
+from convergebench.studies.analysis_settings import AnalysisSettings
 
-BROKEN = ("refused", "failed")
-"""Chain statuses after which the editor has given no picture although it was asked for one."""
+NOT_DELIVERED = ("refused", "failed")
+"""Statuses of chains in which the editor returned no picture for a request."""
 
 
 class Standing(NamedTuple):
-    """Where one editor stands before anything is compared."""
+    """Whether one editor is ranked, and why not."""
 
     editor: str
     reference: str
-    """Why it is no rival (`simulated`, `floor`, `ignores words`); empty for a rival."""
+    """Why it is only a reference (`simulated`, `floor`, `ignores words`); empty for a model."""
     coverage: float
     delivered: float
-    """Share of the rounds asked for that came back."""
+    """Share of the requested rounds that were delivered."""
     ranked: bool
 
 
 def standings(data: Trajectories, given: AnalysisInput, settings: AnalysisSettings, asked: Ints) -> list[Standing]:
-    """Every editor; `asked` is per chain how many of its rounds are known, those refused or failed included."""
+    """Every editor; `asked` is the number of known rounds per chain, refused and failed ones included."""
     reference = {editor: _reference(editor, given, settings) for editor in data.editors}
     started = {editor: int((data.of(editor) & (asked > 0)).sum()) for editor in data.editors}
     most = max(started.values(), default=0)

@@ -27,7 +27,7 @@ class Survival(NamedTuple):
     events: Ints
     censored: Ints
     interval: bool
-    """Whether there are sources enough for intervals at all."""
+    """Whether there are enough sources for intervals."""
 
 
 class Median(NamedTuple):
@@ -51,7 +51,7 @@ def kaplan_meier(times: Ints, events: Mask, *, clusters: Ints | None = None, con
     sources = int(groups.max(initial=-1)) + 1
     variance = _variance(died, risk, hazard, groups)
     enough = sources >= FEWEST_SOURCES
-    # several cases per source: the variance rests on the sources, and with few of them the normal reach is too short
+    # several cases per source: the variance is over sources, and with few of them a normal quantile is too small
     reach = stdtrit(sources - 1, 0.5 + confidence / 2) if 1 < sources < times.size else ndtri(0.5 + confidence / 2)
     low, high = _log_log(survival, variance, float(reach)) if enough else (np.full(end + 1, np.nan),) * 2
     censored = ((times[:, None] == rounds) & ~events[:, None]).sum(axis=0)

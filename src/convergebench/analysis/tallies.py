@@ -1,4 +1,4 @@
-"""Plain tallies along the chain: drift diagnostics per step, and how chains ended and what they cost."""
+"""Plain counts and means: drift diagnostics per step, and chains by status with their cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from convergebench.analysis.schemas import OUTPUTS, clean
+from convergebench.analysis.schemas import OUTPUTS, declared
 from convergebench.analysis.trajectories import usable_value
 from convergebench.metrics.base import MetricFacts
 
@@ -14,9 +14,8 @@ from convergebench.metrics.base import MetricFacts
 def diagnostics_table(measurements: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> pl.DataFrame:
     """The frame `diagnostics`: mean of every diagnostic metric per editor and step, over the same cases at every step.
 
-    The line goes to the last step that at least half of the editor's chains reached, and holds the chains that reached
-    it: a wide picture whose chain ends must not make all others look narrower. `n_missing` counts the chains that were
-    there and are not in the mean.
+    The last step is the one that at least half of the editor's chains reached, and only these chains are averaged: a
+    wide picture whose chain ends must not make the others look narrower. `n_missing` counts the chains left out.
     """
     names = [name for name, fact in facts.items() if fact.kind == "diagnostic"]
     if not measurements.width:
@@ -26,7 +25,7 @@ def diagnostics_table(measurements: pl.DataFrame, facts: Mapping[str, MetricFact
         pl.when(value.is_finite()).then(value).alias("value")
     )
     reached = rows.group_by("editor", "metric", "case").agg(pl.col("step").max().alias("reached"))
-    # of the last steps, latest first, the one in the middle is reached by half of the chains or more
+    # the median of the chains' last steps, rounded up: at least half of the chains reach it
     compared = reached.group_by("editor", "metric").agg(
         pl.col("reached").sort(descending=True).get((pl.len() - 1) // 2).alias("compared")
     )
@@ -43,7 +42,7 @@ def diagnostics_table(measurements: pl.DataFrame, facts: Mapping[str, MetricFact
         )
         .sort("editor", "metric", "step")
     )
-    return clean(_declared(frame, "diagnostics"))
+    return declared(frame, OUTPUTS["diagnostics"])
 
 
 def outcomes_table(chains: pl.DataFrame) -> pl.DataFrame:
@@ -51,8 +50,4 @@ def outcomes_table(chains: pl.DataFrame) -> pl.DataFrame:
     frame = chains.group_by("editor", "status", maintain_order=True).agg(
         pl.len().alias("chains"), pl.col("steps").sum(), pl.col("dollars").sum(), pl.col("seconds").sum()
     )
-    return clean(_declared(frame, "outcomes"))
-
-
-def _declared(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    return frame.select(pl.col(column).cast(kind) for column, kind in OUTPUTS[name].items())
+    return declared(frame, OUTPUTS["outcomes"])

@@ -1,19 +1,19 @@
 """The long measurement table as one matrix per metric: chains down, rounds 0 … N across.
 
-Inside, a missing value is NaN. An untouched image (round 0) has the metric's self-value or, where the metric needs no
-reference, its own score. A chain is *observed*
-at a round it has done in full; a round that was never done is censored.
+A missing value is NaN. An untouched image (round 0) has the metric's self-value or, where the metric needs no
+reference, its own score. A chain is *observed* at a round that it completed; a round that was never done is censored.
 
 A round that was done but has no value is one of two things. *Lost*: the metric can measure the source but not what the
-editor made of it (one even grey, a size that cannot be aligned, a file that cannot be read). That is the editor's doing
-and counts as the worst value, never as a gap. *Missing*: the metric was not run, or has nothing to say here.
+editor made of it (even grey, a size that cannot be aligned, a file that cannot be read); this counts as the worst
+value, never as a gap. *Missing*: the metric was not run, or does not apply to this round.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,9 +57,9 @@ class Trajectories:
     values: Mapping[str, Floats]
     """Per metric: chains × (horizon + 1), NaN where there is no value."""
     in_view: Mapping[str, Floats]
-    """Per metric: the share of the source that the compared area shows; 1 where nothing was cropped away."""
+    """Per metric: the share of the source that the compared area shows; 1 where nothing was cropped."""
     lost: Mapping[str, Mask]
-    """Per metric: rounds that were done and cannot be measured because of what the editor did; NaN in `values`."""
+    """Per metric: rounds whose picture cannot be measured because of what the editor did; NaN in `values`."""
     facts: Mapping[str, MetricFacts]
     groups: tuple[Group, ...]
 
@@ -75,8 +75,16 @@ class Trajectories:
         return [name for name in self.values if not _LAG.search(name)]
 
     def of(self, editor: str) -> Mask:
-        """Which chains are this editor's."""
+        """Which chains belong to this editor."""
         return np.asarray(self.editor == self.editors.index(editor))
+
+    def cells(self) -> Iterator[tuple[str, str, Mask]]:
+        """Editor, group name and the chains of both, for every combination that has chains."""
+        for group in self.groups:
+            for editor in self.editors:
+                rows = group.members & self.of(editor)
+                if rows.any():
+                    yield editor, group.name, rows
 
     def column(self, name: str) -> list[str]:
         """A text column of `chains`."""
@@ -93,6 +101,7 @@ def trajectories(given: AnalysisInput) -> Trajectories:
     sources = chains["source"].unique(maintain_order=True)
     reached = _reached(chains, readings)
     horizon = int(reached.max(initial=0))
+    shape = chains.height, horizon + 1
     return Trajectories(
         chains=chains,
         editors=editors,
@@ -100,16 +109,16 @@ def trajectories(given: AnalysisInput) -> Trajectories:
         source=_positions(chains["source"], sources),
         reached=reached,
         horizon=horizon,
-        values=_matrices(readings, (chains.height, horizon + 1), given.facts),
-        in_view=_in_view(readings, (chains.height, horizon + 1)),
-        lost=_lost(readings, (chains.height, horizon + 1)),
+        values=_matrices(readings, shape, given.facts),
+        in_view=_by_metric(readings, "in_view", pl.col("in_view").is_not_null(), np.ones(shape)),
+        lost=_by_metric(readings, "lost", pl.col("lost"), np.zeros(shape, dtype=np.bool_)),
         facts=given.facts,
         groups=tuple(_groups(chains)),
     )
 
 
 def _reached(chains: pl.DataFrame, readings: pl.DataFrame) -> Ints:
-    """Last whole round per chain: as the chain table says, or later if a whole round was measured since."""
+    """Last whole round per chain: that of the chain table, or later if a later one was measured."""
     reached = chains["rounds"].fill_null(0).to_numpy().astype(np.int64)
     whole = readings.filter(pl.col("value").is_not_null() | pl.col("lost"))
     np.maximum.at(reached, whole["chain"].to_numpy(), whole["round"].to_numpy())
@@ -117,7 +126,7 @@ def _reached(chains: pl.DataFrame, readings: pl.DataFrame) -> Ints:
 
 
 def typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The frame with the contracted columns and types; an empty one may come without columns."""
+    """The frame with its declared columns and types; an empty one may come without columns."""
     columns = INPUTS[name]
     if not frame.width:
         return pl.DataFrame(schema=columns)
@@ -129,8 +138,8 @@ def typed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[str, MetricFacts]) -> pl.DataFrame:
-    """Rows with a curve's worth of meaning: chain, round, metric, value (None unless the status is ok)."""
-    # these speak of steps; a forward edit whose undoing was refused is in a round that the chain never completed
+    """Rows that belong to a curve: chain, round, metric, value (None unless the status is ok), lost, in_view."""
+    # these measure steps: a forward edit whose undoing was refused is in a round that the chain never completed
     of_steps = [name for name, fact in facts.items() if fact.kind in ("diagnostic", "adherence")]
     numbered = chains.select("editor", "case").with_row_index("chain")
     rows = (
@@ -143,9 +152,9 @@ def _readings(measurements: pl.DataFrame, chains: pl.DataFrame, facts: Mapping[s
         .join(numbered.lazy(), on=["editor", "case"], how="left")
         .collect()
     )
-    strangers = rows["chain"].null_count()
-    if strangers:
-        raise StudyError(f"{strangers} measurements belong to no chain of the run; write the run's tables again")
+    orphans = rows["chain"].null_count()
+    if orphans:
+        raise StudyError(f"{orphans} measurements belong to no chain of the run; write the run's tables again")
     return rows.select(pl.col("chain").cast(pl.Int64), "round", "metric", "value", "lost", "in_view")
 
 
@@ -177,28 +186,16 @@ def _matrices(readings: pl.DataFrame, shape: tuple[int, int], facts: Mapping[str
     return matrices
 
 
-def _in_view(readings: pl.DataFrame, shape: tuple[int, int]) -> dict[str, Floats]:
-    shares: dict[str, Floats] = {}
-    for metric in readings["metric"].unique(maintain_order=True):
-        rows = readings.filter(
-            (pl.col("metric") == metric) & pl.col("in_view").is_not_null() & pl.col("round").is_between(1, shape[1] - 1)
-        )
-        share = np.ones(shape)
-        share[rows["chain"].to_numpy(), rows["round"].to_numpy()] = rows["in_view"].to_numpy()
-        shares[str(metric)] = share
-    return shares
-
-
-def _lost(readings: pl.DataFrame, shape: tuple[int, int]) -> dict[str, Mask]:
-    masks: dict[str, Mask] = {}
-    for metric in readings["metric"].unique(maintain_order=True):
-        rows = readings.filter(
-            (pl.col("metric") == metric) & pl.col("lost") & (pl.col("round").is_between(1, shape[1] - 1))
-        )
-        mask = np.zeros(shape, dtype=np.bool_)
-        mask[rows["chain"].to_numpy(), rows["round"].to_numpy()] = True
-        masks[str(metric)] = mask
-    return masks
+def _by_metric(
+    readings: pl.DataFrame, column: str, known: pl.Expr, default: npt.NDArray[Any]
+) -> dict[str, npt.NDArray[Any]]:
+    """Per metric: `default` (chains × rounds) with the column's value where it is `known`."""
+    inside = readings.filter(known, pl.col("round").is_between(1, default.shape[1] - 1))
+    matrices = {str(metric): default.copy() for metric in readings["metric"].unique(maintain_order=True)}
+    for metric, matrix in matrices.items():
+        rows = inside.filter(metric=metric)
+        matrix[rows["chain"].to_numpy(), rows["round"].to_numpy()] = rows[column].to_numpy()
+    return matrices
 
 
 def _in_order_of(facts: Mapping[str, MetricFacts]) -> Callable[[str], tuple[int, str]]:

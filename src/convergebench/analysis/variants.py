@@ -1,9 +1,9 @@
-"""A variant beside its baseline, and how often what was asked for happened.
+"""A variant against its baseline, and how often the requested operation happened.
 
-Both are paired by source image: for every image the mean over its runs under the variant, less the mean over its runs
-under the baseline, at the same step. Whole images are drawn again for the interval; with one image there is none. Runs
-that were refused or failed before the step are missing and counted. Decibels are averaged as squared errors; an image
-that one side copied without any error has no finite difference and is missing too.
+Both are paired by source image: for every image the mean over its runs under the variant minus the mean over its runs
+under the baseline, at the same step. Intervals are over whole images. Runs that were refused or failed before the step
+are counted as missing. Decibels are averaged as squared errors; an image that one side copied without any error has no
+finite difference and is missing too.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.bootstrap import Bootstrap
-from convergebench.analysis.replicate import SCHEMAS
+from convergebench.analysis.decay_result import SCHEMAS
 from convergebench.analysis.schemas import clean
 from convergebench.analysis.trajectories import usable_value
 from convergebench.metrics.base import MetricFacts
 
 DONE = 0.5
-"""Adherence from which a step counts as done: nearer to what was asked for than to what was there."""
+"""Adherence from which a step counts as done: nearer to the request than to the state before."""
 
 
 def variant_table(
@@ -34,8 +34,8 @@ def variant_table(
     bootstrap: Bootstrap,
 ) -> pl.DataFrame:
     """The frame `variants`: every variant that has a baseline in the run, at these steps and at the last one."""
-    beside = {label: str(pair["baseline"]) for label, pair in pairs.items() if pair.get("baseline") in pairs}
-    if not beside or not measurements.height:
+    baselines = {label: str(pair["baseline"]) for label, pair in pairs.items() if pair.get("baseline") in pairs}
+    if not baselines or not measurements.height:
         return pl.DataFrame(schema=SCHEMAS["variants"])
     names = [name for name, fact in facts.items() if fact.kind in ("full-reference", "semantic", "no-reference")]
     rows = measurements.filter(
@@ -45,10 +45,10 @@ def variant_table(
     for (editor, metric), part in rows.partition_by("editor", "metric", as_dict=True).items():
         decibels = facts[str(metric)].unit == "dB"
         asked = chains.filter(editor=editor)
-        for label, baseline in beside.items():
+        for label, baseline in baselines.items():
             both = part.filter(pl.col("pair").is_in([label, baseline]))
-            wanted = asked.filter(pl.col("pair").is_in([label, baseline]))
-            for row in _differences(both, wanted, label, baseline, points, bootstrap, decibels=decibels):
+            planned = asked.filter(pl.col("pair").is_in([label, baseline]))
+            for row in _differences(both, planned, label, baseline, points, bootstrap, decibels=decibels):
                 known = {"editor": editor, "pair": label, "baseline": baseline, "metric": metric}
                 found.append({**known, "category": pairs[label].get("family", ""), **row})
     return clean(pl.DataFrame(found, schema=SCHEMAS["variants"]))
@@ -56,7 +56,7 @@ def variant_table(
 
 def _differences(
     rows: pl.DataFrame,
-    wanted: pl.DataFrame,
+    planned: pl.DataFrame,
     label: str,
     baseline: str,
     points: Sequence[int],
@@ -68,17 +68,17 @@ def _differences(
     last = min((part["step"].max() or 0 for part in (own, other)), default=0)
     steps = set(own["step"]) & set(other["step"])
     for step in sorted(steps & {*points, last}):
-        here, there = own.filter(step=step), other.filter(step=step)
-        shared = set(here["source"]) & set(there["source"])
+        at_step = own.filter(step=step), other.filter(step=step)
+        shared = set(at_step[0]["source"]) & set(at_step[1]["source"])
         if not shared:
             continue
-        here, there = (part.filter(pl.col("source").is_in(list(shared))) for part in (here, there))
-        means = _means(here, "mean", decibels).join(_means(there, "baseline_mean", decibels), on="source")
+        parts = [part.filter(pl.col("source").is_in(list(shared))) for part in at_step]
+        means = _means(parts[0], "mean", decibels).join(_means(parts[1], "baseline_mean", decibels), on="source")
         means = means.filter(pl.col("mean").is_finite() & pl.col("baseline_mean").is_finite()).sort("source")
         if not means.height:
             continue
         kept = means["source"].to_list()
-        known = sum(part.filter(pl.col("source").is_in(kept))["value"].count() for part in (here, there))
+        known = sum(part.filter(pl.col("source").is_in(kept))["value"].count() for part in parts)
         columns = means.select("mean", "baseline_mean", (pl.col("mean") - pl.col("baseline_mean")).alias("difference"))
         band = bootstrap.ratio(columns.to_numpy().astype(np.float64), np.ones((means.height, 3)))
         yield {
@@ -86,12 +86,12 @@ def _differences(
             **dict(zip(("mean", "baseline_mean", "difference"), map(float, band.estimate), strict=True)),
             **{"low": float(band.low[2]), "high": float(band.high[2])},
             **{"n_sources": means.height, "n_cases": known},
-            "n_missing": wanted.filter(pl.col("source").is_in(list(shared))).height - known,
+            "n_missing": planned.filter(pl.col("source").is_in(list(shared))).height - known,
         }
 
 
 def _means(rows: pl.DataFrame, name: str, decibels: bool) -> pl.DataFrame:
-    """Per image, over its runs; decibels through the squared errors they stand for."""
+    """The mean per image over its runs; decibels are averaged as squared errors."""
     value = pl.col("value")
     mean = -10 * (10 ** (-value / 10)).mean().log10() if decibels else value.mean()
     return rows.group_by("source").agg(mean.alias(name))
@@ -100,13 +100,13 @@ def _means(rows: pl.DataFrame, name: str, decibels: bool) -> pl.DataFrame:
 def success_table(
     measurements: pl.DataFrame, pairs: Mapping[str, Mapping[str, Any]], *, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """The frame `success`: steps at which mirroring, turning, adding … was done, of those that asked for it."""
+    """The frame `success`: steps at which a requested operation (mirror, rotate, add …) was done."""
     rows = measurements.filter(pl.col("metric") == "happened") if measurements.height else measurements
     found: list[dict[str, object]] = []
     if rows.height:
-        wishes = {label: pair["operations"] for label, pair in pairs.items() if pair.get("operations")}
+        operations = {label: pair["operations"] for label, pair in pairs.items() if pair.get("operations")}
         asked = [
-            wishes[label][(step - 1) % len(wishes[label])] if label in wishes else ""
+            operations[label][(step - 1) % len(operations[label])] if label in operations else ""
             for label, step in zip(rows["pair"], rows["step"], strict=True)
         ]
         done = usable_value().ge(DONE).cast(pl.Float64).alias("done")

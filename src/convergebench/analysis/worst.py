@@ -8,7 +8,7 @@ import polars as pl
 from convergebench.analysis.area import last_value
 from convergebench.analysis.halflife import Level
 from convergebench.analysis.retention import with_lost
-from convergebench.analysis.schemas import CHAIN, OUTPUTS, clean
+from convergebench.analysis.schemas import CHAIN, OUTPUTS, clean, declared
 from convergebench.analysis.trajectories import Floats, Trajectories
 
 
@@ -28,7 +28,7 @@ def worst_table(
         pl.Series("_badness", last if better == "higher" else -last),
     )
     ordered = clean(frame).sort("auc", "_badness", "editor", "case", nulls_last=True)
-    return ordered.select(pl.col(name).cast(kind) for name, kind in OUTPUTS["worst"].items())
+    return declared(ordered, OUTPUTS["worst"])
 
 
 def _last(values: Floats) -> Floats:

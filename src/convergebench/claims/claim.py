@@ -1,7 +1,7 @@
-"""What a claim file may say: who claims what, and a test that is data, from a closed set of kinds.
+"""The format of a claim file: who claims what, and a test that is data, from a fixed set of kinds.
 
-Every kind compares cells of tables. A cell is a table, a row (`row`: columns and the values they have there) and a
-column. Several rows are chosen by `rows`, which may be empty for all of them.
+Every kind compares cells of tables. A cell is given by a table, a row (`row`: columns and their values) and a column.
+`rows` selects several rows; if empty, all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Direction = Literal["higher", "lower"]
 Relation = Literal[">", ">=", "<", "<=", "=", "!=", "between", "better"]
 
 
-class Best(Strict):
+class BestTest(Strict):
     """One row is the best (or the worst) of all rows in every column."""
 
     kind: Literal["best", "worst"]
@@ -29,9 +29,9 @@ class Best(Strict):
     by: str | None = None
     """Repeat it for every value of this column."""
     enough: int | None = Field(None, ge=1)
-    """In so many of the columns; all of them where nothing is said."""
+    """Number of columns it must lead in; all of them by default."""
     ties: bool = False
-    """Whether sharing the place will do."""
+    """Whether a shared first place counts."""
     beyond_interval: bool = False
 
 
@@ -40,9 +40,9 @@ class _Comparison(Strict):
     relation: Relation
     right: Limits
     tolerance: float = Field(0.0, ge=0)
-    """How far apart `=` may be; how much more than nothing the others ask for."""
+    """Largest difference that counts as `=`; smallest one that the other relations require."""
     beyond_interval: bool = False
-    """The intervals of both sides must lie apart."""
+    """The intervals of both sides must not overlap."""
 
     @model_validator(mode="after")
     def _two_limits(self) -> _Comparison:
@@ -56,8 +56,8 @@ class _Comparison(Strict):
         return self
 
 
-class Compare(_Comparison):
-    """Two cells, or what is made of several, compared; in several columns if these are named."""
+class CompareTest(_Comparison):
+    """Compares two cells, or values computed from several; in each column of `columns`, if given."""
 
     kind: Literal["compare"]
     table: Address | None = None
@@ -70,32 +70,32 @@ class Compare(_Comparison):
         return dict.fromkeys(given, "higher") if isinstance(given, list) else given
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Compare:
+    def _is_complete(self) -> CompareTest:
         for side in (self.left, *self.right):
-            side.must_be_whole(table=self.table is not None, column=bool(self.columns), row=False)
+            side.require_complete(table=self.table is not None, column=bool(self.columns), row=False)
         if self.relation == "better" and not self.columns:
-            raise ValueError("'better' wants to be told which way: columns = { PSNR = \"higher\", … }")
+            raise ValueError("'better' needs a direction: columns = { PSNR = \"higher\", … }")
         return self
 
 
-class Every(_Comparison):
-    """What is true of every row, of some row, or of none. A side with a column alone is the row's own cell."""
+class EveryTest(_Comparison):
+    """A comparison that holds for every row, some row or no row. A side with only a column is the row's own cell."""
 
     kind: Literal["every", "some", "none"]
     table: Address
     rows: Rows = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Every:
+    def _is_complete(self) -> EveryTest:
         for side in (self.left, *self.right):
-            side.must_be_whole(table=True, column=False, row=True)
+            side.require_complete(table=True, column=False, row=True)
         if self.relation == "better":
             raise ValueError("'better' goes with the kind 'compare'; say > or <")
         return self
 
 
-class Rank(Strict):
-    """The place of one row when rows are ordered by their mean rank over columns."""
+class RankTest(Strict):
+    """The place of one row when rows are sorted by their mean rank over columns."""
 
     kind: Literal["rank"]
     table: Address
@@ -107,19 +107,19 @@ class Rank(Strict):
 
 
 class Members(Strict):
-    """The values that stand in one column or in several side by side."""
+    """A set of values: those of one column, or combined from several."""
 
     table: Address | None = None
     columns: tuple[str, ...] = ()
     rows: Rows = Field(default_factory=dict)
     without: tuple[str, ...] = ()
     values: tuple[str, ...] | None = None
-    """Stated by the claim itself. A bare list stands for `{ values = […] }`."""
+    """Values given in the claim itself. A bare list means `{ values = […] }`."""
     label: str | None = None
-    """What it is called in the evidence."""
+    """Its name in the evidence."""
 
     @model_validator(mode="after")
-    def _is_one_thing(self) -> Members:
+    def _is_one_form(self) -> Members:
         if (self.values is None) == (self.table is None):
             raise ValueError("a set is a list of words, or a table with its columns")
         if self.table is not None and not self.columns:
@@ -127,22 +127,20 @@ class Members(Strict):
         return self
 
 
-Side_of_sets = Annotated[
-    Members, BeforeValidator(lambda given: {"values": given} if isinstance(given, list) else given)
-]
+SetSide = Annotated[Members, BeforeValidator(lambda given: {"values": given} if isinstance(given, list) else given)]
 
 
-class Sets(Strict):
-    """Two sets of words are the same, or one lies within the other."""
+class SetTest(Strict):
+    """Two sets of words are equal, or one contains the other."""
 
     kind: Literal["set"]
-    left: Side_of_sets
+    left: SetSide
     relation: Literal["equals", "within", "contains"]
-    right: Side_of_sets
+    right: SetSide
 
 
-class Trend(Strict):
-    """A column falls or rises all the way along another."""
+class TrendTest(Strict):
+    """A column falls or rises monotonically along another."""
 
     kind: Literal["trend"]
     table: Address
@@ -153,27 +151,43 @@ class Trend(Strict):
     by: tuple[str, ...] = ()
     """One series for each combination of these columns."""
     tolerance: float = Field(0.0, ge=0)
-    """So much against the trend from one row to the next is no break of it."""
+    """Largest change against the trend from one row to the next that is still accepted."""
 
 
-class Combined(Strict):
-    """Several tests: all hold, any holds, neither holds."""
+class CombinedTest(Strict):
+    """Several tests, of which all, any or none hold."""
 
     kind: Literal["all", "any", "neither"]
     tests: tuple[AnyTest, ...] = Field(min_length=1)
 
 
-AnyTest = Annotated[Best | Compare | Every | Rank | Sets | Trend | Combined, Field(discriminator="kind")]
+AnyTest = Annotated[
+    BestTest | CompareTest | EveryTest | RankTest | SetTest | TrendTest | CombinedTest, Field(discriminator="kind")
+]
 
 KINDS: dict[str, type[Strict]] = {
-    **{"best": Best, "worst": Best, "compare": Compare, "every": Every, "some": Every, "none": Every},
-    **{"rank": Rank, "set": Sets, "trend": Trend, "all": Combined, "any": Combined, "neither": Combined},
+    **{
+        "best": BestTest,
+        "worst": BestTest,
+        "compare": CompareTest,
+        "every": EveryTest,
+        "some": EveryTest,
+        "none": EveryTest,
+    },
+    **{
+        "rank": RankTest,
+        "set": SetTest,
+        "trend": TrendTest,
+        "all": CombinedTest,
+        "any": CombinedTest,
+        "neither": CombinedTest,
+    },
 }
 """Every kind of test by its name."""
 
 
 class Claim(Strict):
-    """One sentence, and the test that it stands or falls with."""
+    """One sentence of a paper, and the test that decides it."""
 
     id: str = Field(min_length=1)
     where: str
@@ -181,20 +195,20 @@ class Claim(Strict):
     sentence: str = Field(min_length=1)
     """In our own words."""
     reading: str = ""
-    """What exactly is tested, where the sentence leaves that open."""
+    """What exactly is tested, if the sentence is ambiguous."""
     test: AnyTest
 
 
-class Heading(Strict):
-    """What a claim file says beside its claims."""
+class ClaimFileHeading(Strict):
+    """The part of a claim file before its claims."""
 
     paper: str = Field(min_length=1)
     names: dict[str, str] = Field(default_factory=dict)
-    """`$word` in a test stands for this; the command line can say something else."""
+    """Values of `$word` in tests; the command line can override them."""
 
 
 def addresses(part: object) -> Iterator[str]:
-    """Every table that a test or a part of it names."""
+    """Addresses of all tables that a test or a part of it uses."""
     if isinstance(part, Strict):
         for name in type(part).model_fields:
             found = getattr(part, name)
@@ -207,4 +221,4 @@ def addresses(part: object) -> Iterator[str]:
             yield from addresses(one)
 
 
-Combined.model_rebuild()
+CombinedTest.model_rebuild()

@@ -1,4 +1,4 @@
-"""The parts that tests are made of: which rows, and one side of a comparison."""
+"""The parts of tests: row conditions, and one side of a comparison."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pydantic import BeforeValidator, ConfigDict, model_validator
 from convergebench.documents import Strict
 
 Scalar = bool | int | float | str
-Gathering = Literal["sum", "mean", "median", "smallest", "largest", "count", "distinct"]
+Aggregate = Literal["sum", "mean", "median", "smallest", "largest", "count", "distinct"]
 SOURCES = ("paper", "file", "run", "audit")
-"""Where a table may come from; the word before the colon of its address."""
+"""Sources of tables: the word before the colon of an address."""
 
 
 def _address(text: str) -> str:
     source, colon, name = text.partition(":")
     if source not in SOURCES or not colon or not name:
         raise ValueError("a table is paper:NAME, file:NAME.csv, run:NAME or audit:NAME")
-    # a claim file may come from somebody else; it reads tables, not the rest of the disk
+    # a claim file from another person may read tables, not the rest of the disk
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or ".." in re.split(r"[/\\]", name):
         raise ValueError(f"'{name}' leads out of the folder that tables are read from; put the table there")
     return text
 
 
-class _Endless(Strict):
+class _WithInfinity(Strict):
     """A table in which infinity is a number: two equal pictures have an infinite PSNR."""
 
     model_config = ConfigDict(allow_inf_nan=True)
@@ -35,8 +35,8 @@ class _Endless(Strict):
 Address = Annotated[str, BeforeValidator(lambda text: _address(text) if isinstance(text, str) else text)]
 
 
-class Condition(_Endless):
-    """What a row must have in one column. All that is said must be so."""
+class Condition(_WithInfinity):
+    """Conditions on one column of a row; all that are given must hold."""
 
     one_of: tuple[Scalar, ...] | None = None
     none_of: tuple[Scalar, ...] | None = None
@@ -45,7 +45,7 @@ class Condition(_Endless):
     at_least: float | None = None
     at_most: float | None = None
     known: bool | None = None
-    """Whether there is a value at all."""
+    """Whether the cell has a value."""
 
 
 def _condition(given: Any) -> Any:
@@ -57,31 +57,31 @@ def _condition(given: Any) -> Any:
 Rows = dict[str, Annotated[Condition, BeforeValidator(_condition)]]
 
 
-class Operand(_Endless):
-    """One side of a comparison: a value, a cell, rows gathered into one number, or a sum made of such."""
+class Operand(_WithInfinity):
+    """One side of a comparison: a value, a cell, an aggregate of rows, or arithmetic on such sides."""
 
     value: Scalar | None = None
-    """Something stated, of the claim itself. A bare number, word or true stands for `{ value = … }`."""
+    """A value given in the claim. A bare number, word or boolean means `{ value = … }`."""
     table: Address | None = None
-    """Where it is not the test's own."""
+    """If it is not the test's table."""
     row: dict[str, Scalar] | None = None
     column: str | None = None
-    """Where it is not one of the test's columns."""
-    of: Gathering | None = None
+    """If it is not one of the test's columns."""
+    of: Aggregate | None = None
     rows: Rows | None = None
     words: str | None = None
-    """How many words the text in this column has."""
+    """Column whose words are counted."""
     sum: tuple[Side, ...] | None = None
     product: tuple[Side, ...] | None = None
     ratio: tuple[Side, Side] | None = None
     difference: tuple[Side, Side] | None = None
     size_of: Side | None = None
-    """Without its sign."""
+    """The absolute value of this side."""
     label: str | None = None
-    """What it is called in the evidence."""
+    """Its name in the evidence."""
 
     @model_validator(mode="after")
-    def _is_one_thing(self) -> Operand:
+    def _is_one_form(self) -> Operand:
         forms = [name for name in ("value", "of", "words", *ARITHMETIC) if getattr(self, name) is not None]
         cell = self.row is not None or self.column is not None
         if len(forms) > 1:
@@ -89,7 +89,7 @@ class Operand(_Endless):
         if self.of is not None and self.row is not None:
             raise ValueError("'of' gathers several rows; choose them with 'rows', not with 'row'")
         if self.of is None and self.rows is not None:
-            raise ValueError("'rows' wants to be told what to make of them: of = \"mean\", …")
+            raise ValueError("'rows' needs a way to combine them: of = \"mean\", …")
         if forms and forms[0] not in ("of", "words") and (cell or self.table):
             raise ValueError(f"'{forms[0]}' takes no table, row or column")
         if self.value != self.value:
@@ -98,28 +98,28 @@ class Operand(_Endless):
 
     @property
     def form(self) -> str:
-        """Which arithmetic it is, if any."""
+        """The name of its arithmetic operation, or empty."""
         return next((name for name in ARITHMETIC if getattr(self, name) is not None), "")
 
     @property
     def parts(self) -> tuple[Operand, ...]:
-        """What it is made of, where it is arithmetic."""
+        """The operands of its arithmetic operation."""
         for name in ARITHMETIC:
             found = getattr(self, name)
             if found is not None:
                 return found if isinstance(found, tuple) else (found,)
         return ()
 
-    def must_be_whole(self, *, table: bool, column: bool, row: bool) -> None:
-        """A fault unless every cell is said in full; the flags tell what the test says for it."""
+    def require_complete(self, *, table: bool, column: bool, row: bool) -> None:
+        """`ValueError` unless every cell is fully specified; the flags say which parts the test supplies."""
         for part in self.parts:
-            part.must_be_whole(table=table, column=column, row=row)
+            part.require_complete(table=table, column=column, row=row)
         if self.value is not None or self.parts:
             return
-        elsewhere = self.row is not None or self.of is not None
-        if not elsewhere and (self.table is not None or not row):
+        own_row = self.row is not None or self.of is not None
+        if not own_row and (self.table is not None or not row):
             raise ValueError('a side says neither which row nor what to make of several: row = { … } or of = "mean"')
-        if elsewhere and self.table is None and not table:
+        if own_row and self.table is None and not table:
             raise ValueError('a side names no table, and neither does its test: table = "run:ranking"')
         if self.column is None and self.words is None and self.of != "count" and not column:
             raise ValueError('a side names no column: column = "score"')

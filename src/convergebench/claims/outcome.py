@@ -1,4 +1,4 @@
-"""What a test found: holds, does not, or cannot be told; the values it compared; and what was not there."""
+"""The outcome of a test: its verdict, the values it compared, and what was missing."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Literal
 
 from convergebench.claims.operand import Scalar
 
-Verdict = Literal["holds", "does not hold", "cannot be told"]
-VERDICTS: tuple[Verdict, ...] = ("holds", "does not hold", "cannot be told")
+ClaimVerdict = Literal["holds", "does not hold", "cannot be told"]
+VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "does not hold", "cannot be told")
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Values that were compared. `holds` is None where one of them is missing, and `missing` says which."""
+class ClaimEvidence:
+    """The compared values. `holds` is None if one of them is missing, and `missing` says which."""
 
     what: str
     values: tuple[tuple[str, Scalar], ...] = ()
     holds: bool | None = None
     claimed: str = ""
-    """What the claim states, where that is no cell: `> 0`."""
+    """The claimed value, if it is not a cell: `> 0`."""
     missing: str = ""
 
     @property
@@ -34,54 +34,54 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The answer of one test."""
+class TestOutcome:
+    """The result of one test."""
 
     holds: bool | None
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ClaimEvidence, ...]
 
     @property
-    def verdict(self) -> Verdict:
-        """In words."""
+    def verdict(self) -> ClaimVerdict:
+        """The verdict in words."""
         return "cannot be told" if self.holds is None else "holds" if self.holds else "does not hold"
 
 
 def all_of(answers: Iterable[bool | None]) -> bool | None:
-    """One that fails decides; else one that cannot be told."""
+    """False if any is False, else None if any is None, else True."""
     known = list(answers)
     return False if False in known else None if None in known else True
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
-    """One that holds decides; else one that cannot be told."""
+    """True if any is True, else None if any is None, else False."""
     known = list(answers)
     return True if True in known else None if None in known else False
 
 
 def none_of(answers: Iterable[bool | None]) -> bool | None:
-    """Whether not one holds."""
+    """Whether no answer is True; None if that is unknown."""
     found = any_of(answers)
     return None if found is None else not found
 
 
-def enough_of(answers: Iterable[bool | None], number: int) -> bool | None:
-    """Whether so many hold; what cannot be told may go either way."""
+def at_least(answers: Iterable[bool | None], number: int) -> bool | None:
+    """Whether at least `number` answers are True; None if the unknown ones decide."""
     known = list(answers)
     sure, possible = known.count(True), known.count(True) + known.count(None)
     return True if sure >= number else False if possible < number else None
 
 
-def joined(evidence: Sequence[Evidence], most: int, verdict: Verdict) -> str:
-    """The evidence that decides, at most so many pieces of it."""
-    wanted = {"holds": True, "does not hold": False, "cannot be told": None}[verdict]
-    deciding = [one for one in evidence if one.holds is wanted] or evidence
-    told = list(dict.fromkeys(one.text for one in deciding))
-    more = len(told) - most
-    return "; ".join([*told[:most], *([f"and {more} more"] if more > 0 else [])])
+def joined(evidence: Sequence[ClaimEvidence], most: int, verdict: ClaimVerdict) -> str:
+    """The deciding evidence as one line, at most `most` pieces of it."""
+    expected = {"holds": True, "does not hold": False, "cannot be told": None}[verdict]
+    deciding = [one for one in evidence if one.holds is expected] or evidence
+    texts = list(dict.fromkeys(one.text for one in deciding))
+    more = len(texts) - most
+    return "; ".join([*texts[:most], *([f"and {more} more"] if more > 0 else [])])
 
 
 def shown(value: Scalar) -> str:
-    """A value as people write it."""
+    """A value in readable form."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

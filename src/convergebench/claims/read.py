@@ -1,4 +1,4 @@
-"""Claim files: the shipped ones by name, yours by path; a fault is one line that names the file and the claim."""
+"""Reads claim files: shipped ones by name, others by path; an error is one line with file and claim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from convergebench.claims.claim import KINDS, Claim, Heading
+from convergebench.claims.claim import KINDS, Claim, ClaimFileHeading
 from convergebench.documents import check_document, read_toml
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
@@ -42,12 +42,12 @@ def find(name: str) -> Path:
 
 
 def read_claims(path: Path, names: Mapping[str, str] | None = None) -> ClaimFile:
-    """All claims of a file; `names` says what `$word` stands for instead of what the file says."""
+    """All claims of a file; `names` overrides the file's values of `$word`."""
     content = read_toml(path, infinite=True)
     listed = content.pop("claims", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         raise StudyError(f"{path}: there is no claim in it; each begins with [[claims]]")
-    heading = check_document(content, Heading, where=str(path))
+    heading = check_document(content, ClaimFileHeading, where=str(path))
     meant = {**heading.names, **(names or {})}
     claims = [_claim(one, place, path, meant) for place, one in enumerate(listed, start=1)]
     seen: set[str] = set()
@@ -59,7 +59,7 @@ def read_claims(path: Path, names: Mapping[str, str] | None = None) -> ClaimFile
 
 
 def names_of(path: Path) -> list[str]:
-    """The words that a file lets be renamed."""
+    """The `$word` names that a file defines."""
     names = read_toml(path, infinite=True).get("names", {})
     return list(names) if isinstance(names, dict) else []
 
@@ -75,7 +75,7 @@ def _claim(raw: dict[str, Any], place: int, path: Path, names: Mapping[str, str]
 
 
 def _check(test: Mapping[str, Any], where: str) -> None:
-    """The test against the model of its own kind, so that a fault is told once and not for every kind."""
+    """Check a test against the model of its own kind, so that an error is reported once and not for every kind."""
     kind = test.get("kind")
     if kind is None:
         raise StudyError(f"{where}: a test has no kind (there are {', '.join(KINDS)})")
@@ -92,7 +92,7 @@ def _check(test: Mapping[str, Any], where: str) -> None:
 
 
 def _named(part: Any, names: Mapping[str, str], where: str) -> Any:
-    """Every `$word` by what it stands for."""
+    """With every `$word` replaced by its value."""
     if isinstance(part, dict):
         return {key: _named(value, names, where) for key, value in part.items()}
     if isinstance(part, list):

@@ -1,4 +1,4 @@
-"""What one side of a comparison is worth, and whether a relation between two sides holds."""
+"""The value of one side of a comparison, and whether a relation between two sides holds."""
 
 from __future__ import annotations
 
@@ -9,110 +9,109 @@ from dataclasses import dataclass, replace
 
 from convergebench.claims.claim import Direction, Relation
 from convergebench.claims.operand import Operand, Scalar
-from convergebench.claims.tables import Missing, Row, Table, Tables, alike, number
+from convergebench.claims.tables import ClaimTable, ClaimTables, MissingValue, Row, number, same_value
 
-DUST = 1e-9
-"""Differences below this share of the numbers come from adding them up, not from the table."""
+EPSILON = 1e-9
+"""Relative differences below this are rounding errors."""
 
 
-_GATHERED: dict[str, Callable[[Sequence[float]], float]] = {
+_REDUCE: dict[str, Callable[[Sequence[float]], float]] = {
     **{"sum": math.fsum, "mean": statistics.fmean, "median": statistics.median, "smallest": min, "largest": max}
 }
 
 
 @dataclass(frozen=True)
-class Around:
-    """What a side may leave unsaid: the table of the test, its column of the moment, the row that is looked at.
+class TestContext:
+    """Defaults for what a side leaves out: table of the test, current column and row (checked on reading)."""
 
-    That nothing is left unsaid by both was seen to when the claim was read.
-    """
-
-    tables: Tables
+    tables: ClaimTables
     table: str | None = None
     column: str | None = None
     row: Row | None = None
 
-    def named(self, table: str | None) -> Table:
-        """The table that a side names, or the test's."""
+    def named(self, table: str | None) -> ClaimTable:
+        """The table of a side, or else of the test."""
         return self.tables.table(str(table or self.table))
 
 
 @dataclass(frozen=True)
-class Worth:
-    """A value with its interval, where the table has one, and what to call it."""
+class SideValue:
+    """A value with its label and, if the table has one, its interval."""
 
     value: Scalar
     label: str = ""
     interval: tuple[float, float] | None = None
     stated: bool = False
-    """Of the claim itself, not of a table."""
+    """Given in the claim, not read from a table."""
 
     @property
     def number(self) -> float:
-        """As a number, or Missing."""
+        """The value as a number; `MissingValue` if it is none."""
         return number(self.value, self.label or "a side")
 
 
-def worth(side: Operand, around: Around) -> Worth:
-    """The value of a side; Missing where a table, row or value is not there."""
-    found = _worth(side, around)
+def side_value(side: Operand, context: TestContext) -> SideValue:
+    """The value of a side; `MissingValue` if a table, row or value does not exist."""
+    found = _value_of(side, context)
     return replace(found, label=side.label) if side.label else found
 
 
-def _worth(side: Operand, around: Around) -> Worth:
+def _value_of(side: Operand, context: TestContext) -> SideValue:
     if side.value is not None:
         exact = None if isinstance(side.value, str) else (float(side.value), float(side.value))
-        return Worth(side.value, "", exact, stated=True)
+        return SideValue(side.value, "", exact, stated=True)
     if side.parts:
-        parts = [worth(part, around).number for part in side.parts]
-        return Worth(_told(lambda: _calculated(side, parts), side.form), "worked out")
+        parts = [side_value(part, context).number for part in side.parts]
+        return SideValue(_finite(lambda: _calculated(side, parts), side.form), "worked out")
     if side.of is not None:
-        return _gathered(side, around)
-    table, row, name = _row(side, around)
-    column = str(side.words or side.column or around.column)
-    table.must_have([column])
+        return _aggregated(side, context)
+    table, row, name = _row(side, context)
+    column = str(side.words or side.column or context.column)
+    table.require_columns([column])
     cell = row[column]
     if cell is None:
-        raise Missing(f"{table.name} has no value of '{column}'{f' for {name}' if name else ''}")
+        raise MissingValue(f"{table.name} has no value of '{column}'{f' for {name}' if name else ''}")
     if side.words is not None:
-        return Worth(len(str(cell).split()), name)
+        return SideValue(len(str(cell).split()), name)
     if not isinstance(cell, bool | int | float | str):
-        raise Missing(f"'{column}' in {table.name} is neither a number nor a word")
-    return Worth(cell, name or column, interval_of(table, row, column))
+        raise MissingValue(f"'{column}' in {table.name} is neither a number nor a word")
+    return SideValue(cell, name or column, interval_of(table, row, column))
 
 
-def _row(side: Operand, around: Around) -> tuple[Table, Row, str]:
+def _row(side: Operand, context: TestContext) -> tuple[ClaimTable, Row, str]:
     if side.row is not None:
-        table = around.named(side.table)
-        return table, table.one(side.row), called(side.row)
-    return around.named(None), around.row or {}, ""
+        table = context.named(side.table)
+        return table, table.one(side.row), row_label(side.row)
+    return context.named(None), context.row or {}, ""
 
 
-def _gathered(side: Operand, around: Around) -> Worth:
-    table = around.named(side.table)
+def _aggregated(side: Operand, context: TestContext) -> SideValue:
+    table = context.named(side.table)
     if side.of == "count":
         if not table.rows:
-            raise Missing(f"{table.name} is empty")
-        return Worth(len(table.meeting(side.rows or {})), "rows")
-    column = str(side.column or around.column)
-    table.must_have([column])
-    cells = [row[column] for row in table.choose(side.rows or {})]
+            raise MissingValue(f"{table.name} is empty")
+        return SideValue(len(table.matching(side.rows or {})), "rows")
+    column = str(side.column or context.column)
+    table.require_columns([column])
+    cells = [row[column] for row in table.select(side.rows or {})]
     if any(cell is None for cell in cells):
-        raise Missing(f"{table.name} has no value of '{column}' in {sum(cell is None for cell in cells)} of its rows")
+        raise MissingValue(
+            f"{table.name} has no value of '{column}' in {sum(cell is None for cell in cells)} of its rows"
+        )
     if side.of == "distinct":
-        return Worth(len(set(cells)), f"different {column}")
+        return SideValue(len(set(cells)), f"different {column}")
     numbers = [number(cell, f"'{column}' in {table.name}") for cell in cells]
-    return Worth(_told(lambda: _GATHERED[str(side.of)](numbers), f"the {side.of}"), f"{side.of} of {len(numbers)}")
+    return SideValue(_finite(lambda: _REDUCE[str(side.of)](numbers), f"the {side.of}"), f"{side.of} of {len(numbers)}")
 
 
-def _told(work: Callable[[], float], what: str) -> float:
-    """Infinity less infinity is no number, nor is a sum beyond the largest one."""
+def _finite(work: Callable[[], float], what: str) -> float:
+    """The result of `work`; `MissingValue` for NaN (infinity minus infinity) and for overflow."""
     try:
         found = float(work())
     except (OverflowError, ValueError) as error:
-        raise Missing(f"{what} of these numbers has no value") from error
+        raise MissingValue(f"{what} of these numbers has no value") from error
     if math.isnan(found):
-        raise Missing(f"{what} of these numbers has no value")
+        raise MissingValue(f"{what} of these numbers has no value")
     return found
 
 
@@ -126,16 +125,16 @@ def _calculated(side: Operand, parts: Sequence[float]) -> float:
     if side.size_of is not None:
         return abs(parts[0])
     if parts[1] == 0:
-        raise Missing("a ratio to nothing has no value")
+        raise MissingValue("a ratio to nothing has no value")
     return parts[0] / parts[1]
 
 
-def called(row: Mapping[str, object]) -> str:
-    """A row by what stands in it: words as they are, numbers with the name of their column."""
+def row_label(row: Mapping[str, object]) -> str:
+    """A label for a row: words as they are, numbers with the name of their column."""
     return " ".join(value if isinstance(value, str) else f"{column} {value}" for column, value in row.items())
 
 
-def interval_of(table: Table, row: Row, column: str) -> tuple[float, float] | None:
+def interval_of(table: ClaimTable, row: Row, column: str) -> tuple[float, float] | None:
     """`x_low` and `x_high` of a column `x`, `x_median` or `x_mean`, else `low` and `high`, where the table has them."""
     stem = column.removesuffix("_median").removesuffix("_mean")
     for low, high in ((f"{column}_low", f"{column}_high"), (f"{stem}_low", f"{stem}_high"), ("low", "high")):
@@ -146,15 +145,15 @@ def interval_of(table: Table, row: Row, column: str) -> tuple[float, float] | No
 
 
 def related(
-    left: Worth,
+    left: SideValue,
     relation: Relation,
-    right: Sequence[Worth],
+    right: Sequence[SideValue],
     *,
     tolerance: float = 0.0,
     beyond: bool = False,
     direction: Direction = "higher",
 ) -> bool:
-    """Whether the left side stands so to the right one."""
+    """Whether the relation between the left and the right side holds."""
     if relation == "better":
         relation = ">" if direction == "higher" else "<"
     if relation == "between":
@@ -163,30 +162,30 @@ def related(
         )
     (other,) = right
     if relation in ("=", "!=") and not all(_numeric(one.value) for one in (left, other)):
-        return alike(left.value, other.value) == (relation == "=")
+        return same_value(left.value, other.value) == (relation == "=")
     one, two = left.number, other.number
     if beyond:
-        one, two = _apart(left, other, relation)
+        one, two = _facing_ends(left, other, relation)
     if math.isinf(one) or math.isinf(two):
         return {">": one > two, ">=": one >= two, "<": one < two, "<=": one <= two}.get(
             relation, (one == two) == (relation == "=")
         )
-    dust, gap = DUST * max(1.0, abs(one), abs(two)), one - two
+    slack, gap = EPSILON * max(1.0, abs(one), abs(two)), one - two
     return {
-        ">": gap > tolerance + dust,
-        "<": -gap > tolerance + dust,
-        ">=": gap >= -tolerance - dust,
-        "<=": -gap >= -tolerance - dust,
-        "=": abs(gap) <= tolerance + dust,
-        "!=": abs(gap) > tolerance + dust,
+        ">": gap > tolerance + slack,
+        "<": -gap > tolerance + slack,
+        ">=": gap >= -tolerance - slack,
+        "<=": -gap >= -tolerance - slack,
+        "=": abs(gap) <= tolerance + slack,
+        "!=": abs(gap) > tolerance + slack,
     }[relation]
 
 
-def _apart(left: Worth, right: Worth, relation: Relation) -> tuple[float, float]:
-    """The ends that face each other."""
+def _facing_ends(left: SideValue, right: SideValue, relation: Relation) -> tuple[float, float]:
+    """The ends of the two intervals that face each other."""
     for one in (left, right):
         if one.interval is None:
-            raise Missing(f"{one.label or 'a side'} has no interval, and the claim asks for one")
+            raise MissingValue(f"{one.label or 'a side'} has no interval, and the claim asks for one")
     assert left.interval is not None
     assert right.interval is not None
     return (left.interval[0], right.interval[1]) if relation == ">" else (left.interval[1], right.interval[0])

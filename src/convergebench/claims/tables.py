@@ -1,8 +1,7 @@
-"""Where tables come from: the papers', files beside a claim file, and the folders of runs.
+"""The tables that claims use: the papers', files beside a claim file, and those of runs.
 
-The tables of a paper, and a file that the claim names itself, are what the claim was written against: a column or row
-that is not there is a slip of the pen and an error. The table of a run may be another one every time: what is not
-there makes the claim one that cannot be told.
+A claim was written for the tables of its paper and the files it names: a missing column or row is an error in the
+claim. The tables of runs differ: if something is missing there, the verdict is "cannot be told".
 """
 
 from __future__ import annotations
@@ -23,86 +22,86 @@ if TYPE_CHECKING:
 PAPERS = Path(__file__).parent / "data" / "tables"
 ENDINGS = (".parquet", ".csv")
 MOST_ROWS = 1_000_000
-"""Of a table; each becomes an object, and a kilobyte of Parquet can hold twenty million."""
+"""Most rows of a table: each becomes an object, and a kilobyte of Parquet can hold twenty million."""
 
 Row = Mapping[str, object]
 
 
-class Missing(Exception):
-    """A table, row or value is not there, so nothing can be told; the message says which."""
+class MissingValue(Exception):
+    """A table, row or value does not exist, so there is no verdict; the message says which."""
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows under named columns. `fixed`: what is not there is a mistake in the claim."""
+class ClaimTable:
+    """Rows with named columns. `fixed`: anything missing is an error in the claim."""
 
     name: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     fixed: bool
 
-    def fault(self, message: str) -> Exception:
-        """To be raised for what is not there."""
-        return StudyError(message) if self.fixed else Missing(message)
+    def missing(self, message: str) -> Exception:
+        """The error to raise if something is missing."""
+        return StudyError(message) if self.fixed else MissingValue(message)
 
-    def must_have(self, columns: Iterable[str]) -> None:
-        """Every one of these columns, or the fault."""
+    def require_columns(self, columns: Iterable[str]) -> None:
+        """Raise unless the table has all of these columns."""
         for column in columns:
             if column not in self.columns:
-                near = suggest(column, self.columns) or f" (there are {', '.join(self.columns)})"
-                raise self.fault(f"{self.name} has no column '{column}'{near}")
+                hint = suggest(column, self.columns) or f" (there are {', '.join(self.columns)})"
+                raise self.missing(f"{self.name} has no column '{column}'{hint}")
 
-    def choose(self, rows: Rows) -> tuple[Row, ...]:
-        """The rows that meet every condition; none at all is a fault."""
-        found = self.meeting(rows)
+    def select(self, rows: Rows) -> tuple[Row, ...]:
+        """The rows that meet every condition; raises if there are none."""
+        found = self.matching(rows)
         if not found:
-            raise self.fault(f"{self.name} has no row{_said(rows)}")
+            raise self.missing(f"{self.name} has no row{_described(rows)}")
         return found
 
-    def meeting(self, rows: Rows) -> tuple[Row, ...]:
-        """The same, where none at all is an answer too: to how many there are."""
-        self.must_have(rows)
+    def matching(self, rows: Rows) -> tuple[Row, ...]:
+        """The rows that meet every condition, possibly none."""
+        self.require_columns(rows)
         return tuple(row for row in self.rows if self._meets(row, rows))
 
     def one(self, row: Mapping[str, Scalar], among: Iterable[Row] | None = None) -> Row:
-        """The one row that has these values."""
-        self.must_have(row)
-        wanted = {column: Condition(one_of=(value,)) for column, value in row.items()}
+        """The only row with these values; raises if there are none or several."""
+        self.require_columns(row)
+        conditions = {column: Condition(one_of=(value,)) for column, value in row.items()}
         rows = self.rows if among is None else tuple(among)
-        found = [one for one in rows if self._meets(one, wanted)]
+        found = [one for one in rows if self._meets(one, conditions)]
         if len(found) == 1:
             return found[0]
         number = f"{len(found)} rows" if found else "no row"
         known = sorted({str(one[column]) for column in row for one in rows if one[column] is not None})
-        near = "" if found else suggest(str(next(iter(row.values()), "")), known)
-        raise self.fault(f"{self.name} has {number}{_said(wanted)}{near or ('; say more of it' if found else '')}")
+        hint = "; say more of it" if found else suggest(str(next(iter(row.values()), "")), known)
+        raise self.missing(f"{self.name} has {number}{_described(conditions)}{hint}")
 
-    def _meets(self, row: Row, wanted: Rows) -> bool:
-        """One condition that fails decides, whatever cannot be told of the others."""
-        missing: Missing | None = None
-        for column, condition in wanted.items():
+    def _meets(self, row: Row, conditions: Rows) -> bool:
+        """False if any condition fails, even if others cannot be decided."""
+        missing: MissingValue | None = None
+        for column, condition in conditions.items():
             try:
                 if not self._fits(row[column], condition, column):
                     return False
-            except Missing as error:
+            except MissingValue as error:
                 missing = error
         if missing is not None:
             raise missing
         return True
 
     def _fits(self, cell: object, condition: Condition, column: str) -> bool:
-        """An empty cell is no word; whether it is a number or a yes cannot be told."""
+        """An empty cell equals no word; against a number or boolean it cannot be decided."""
         if condition.known is not None and condition.known != (cell is not None):
             return False
         bounds = (condition.above, condition.below, condition.at_least, condition.at_most)
         listed = [*(condition.one_of or ()), *(condition.none_of or ())]
         if cell is None:
             if any(bound is not None for bound in bounds) or any(not isinstance(value, str) for value in listed):
-                raise Missing(f"{self.name} has a row without a value of '{column}'")
+                raise MissingValue(f"{self.name} has a row without a value of '{column}'")
             return condition.one_of is None
-        if condition.one_of is not None and not any(alike(cell, value) for value in condition.one_of):
+        if condition.one_of is not None and not any(same_value(cell, value) for value in condition.one_of):
             return False
-        if condition.none_of is not None and any(alike(cell, value) for value in condition.none_of):
+        if condition.none_of is not None and any(same_value(cell, value) for value in condition.none_of):
             return False
         if all(bound is None for bound in bounds):
             return True
@@ -117,38 +116,38 @@ class Table:
 
 
 def number(cell: object, what: str) -> float:
-    """The cell as a number; yes is 1."""
+    """The cell as a number; true is 1."""
     if cell is None:
-        raise Missing(f"{what} has no value")
+        raise MissingValue(f"{what} has no value")
     if isinstance(cell, bool | int | float):
         return float(cell)
-    raise Missing(f"{what} is '{cell}', which is no number")
+    raise MissingValue(f"{what} is '{cell}', which is no number")
 
 
-def alike(cell: object, value: object) -> bool:
-    """Equal, and of one kind: 1 is neither true nor '1'."""
+def same_value(cell: object, value: object) -> bool:
+    """Whether both are equal and of the same type: 1 is neither true nor '1'."""
     kinds = [bool if isinstance(one, bool) else float if isinstance(one, int | float) else str for one in (cell, value)]
     return kinds[0] is kinds[1] and (str(cell) == str(value) if kinds[0] is str else cell == value)
 
 
-class Tables:
-    """Every table that a claim may name, read once."""
+class ClaimTables:
+    """All tables that a claim can use, each read once."""
 
-    def __init__(self, *, papers: Path = PAPERS, beside: Path | None = None, run: Path | None = None) -> None:
-        self.papers, self.beside, self.run = papers, beside, run
-        self._kept: dict[str, Table] = {}
+    def __init__(self, *, papers: Path = PAPERS, claim_folder: Path | None = None, run: Path | None = None) -> None:
+        self.papers, self.claim_folder, self.run = papers, claim_folder, run
+        self._kept: dict[str, ClaimTable] = {}
 
-    def table(self, address: str) -> Table:
-        """The table behind an address. Where the run holds a table of a paper's name, the run's is taken."""
+    def table(self, address: str) -> ClaimTable:
+        """The table at an address; a run's table takes precedence over the paper's of the same name."""
         if address not in self._kept:
             self._kept[address] = self._read(address)
         return self._kept[address]
 
     def in_run(self, address: str) -> bool:
-        """Whether the run holds it."""
+        """Whether the run has this table."""
         return self._find(address) is not None
 
-    def _read(self, address: str) -> Table:
+    def _read(self, address: str) -> ClaimTable:
         source, _, name = address.partition(":")
         found = self._find(address)
         if found is not None:
@@ -156,18 +155,18 @@ class Tables:
         if source == "paper":
             known = sorted(path.stem for path in self.papers.glob("*.csv"))
             if name not in known:
-                near = suggest(name, known) or f" (there are {', '.join(known)})"
-                raise StudyError(f"no paper's table is called '{name}'{near}")
+                hint = suggest(name, known) or f" (there are {', '.join(known)})"
+                raise StudyError(f"no paper's table is called '{name}'{hint}")
             return _table(address, self.papers / f"{name}.csv", fixed=True)
         if source == "file":
-            path = (self.beside or Path()) / name
+            path = (self.claim_folder or Path()) / name
             if path.suffix not in ENDINGS or not path.is_file():
                 raise StudyError(f"there is no table {path} (a .csv or .parquet file beside the claim file)")
             return _table(address, path, fixed=True)
         if self.run is None:
-            raise Missing(f"{address} is the table of a run, and no run was given")
+            raise MissingValue(f"{address} is the table of a run, and no run was given")
         make = "audit" if source == "audit" else "report"
-        raise Missing(f"{self.run} has no table '{name}' (cbench {make} {self.run})")
+        raise MissingValue(f"{self.run} has no table '{name}' (cbench {make} {self.run})")
 
     def _find(self, address: str) -> Path | None:
         source, _, name = address.partition(":")
@@ -181,9 +180,9 @@ class Tables:
 
 
 def folders(run: Path, *, audit: bool) -> list[Path]:
-    """Where a run's own tables may lie, or its audit's: both have a `failures`, and neither stands for the other.
+    """Folders that may hold a run's tables, or its audit's; both have a `failures` table, with different content.
 
-    The folder of an audit may be named instead of its run; the tables in it are the audit's.
+    `run` may also be the folder of an audit; its tables are the audit's.
     """
     alone = (run / "audit.json").is_file()
     if audit:
@@ -192,7 +191,7 @@ def folders(run: Path, *, audit: bool) -> list[Path]:
 
 
 def check_run(run: Path) -> None:
-    """A folder with at least one table in it, or an error that says how to get one."""
+    """`StudyError` unless the folder has at least one table."""
     if not run.is_dir():
         raise StudyError(f"there is no folder {run}")
     places = [*folders(run, audit=False), *folders(run, audit=True)]
@@ -200,7 +199,7 @@ def check_run(run: Path) -> None:
         raise StudyError(f"{run} has no tables; write them with: cbench report {run}")
 
 
-def _table(address: str, path: Path, *, fixed: bool) -> Table:
+def _table(address: str, path: Path, *, fixed: bool) -> ClaimTable:
     import polars as pl
     import polars.selectors as cs
 
@@ -211,24 +210,24 @@ def _table(address: str, path: Path, *, fixed: bool) -> Table:
     if frame.height > MOST_ROWS:
         raise StudyError(f"{path} has {frame.height:,} rows; a claim is checked on at most {MOST_ROWS:,}")
     frame = frame.with_columns(cs.float().fill_nan(None))
-    return Table(address, tuple(frame.columns), tuple(frame.iter_rows(named=True)), fixed)
+    return ClaimTable(address, tuple(frame.columns), tuple(frame.iter_rows(named=True)), fixed)
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    """A run may have come by mail, and a kilobyte of Parquet can hold gigabytes."""
+    """Read with a size limit: the run may be untrusted, and a kilobyte of Parquet can hold gigabytes."""
     import polars as pl
 
     from convergebench.images.cells import require_small
-    from convergebench.images.parquet_bounds import require_bearable
+    from convergebench.images.parquet_bounds import require_plausible_size
 
-    require_bearable(path)
+    require_plausible_size(path)
     return require_small(pl.read_parquet(path), str(path))
 
 
 def _read_csv(path: Path) -> pl.DataFrame:
-    """Every row decides the type of its column, or a late word among numbers would be lost.
+    """Types are inferred from all rows, or a late word among numbers would be lost.
 
-    A column of numbers in which one is infinite would be taken for words.
+    polars reads a number column with an infinite value as text; it is converted back.
     """
     import polars as pl
 
@@ -240,8 +239,8 @@ def _read_csv(path: Path) -> pl.DataFrame:
     return unguarded_frame(frame)
 
 
-def _said(rows: Rows) -> str:
-    """The conditions, as words behind `row`."""
+def _described(rows: Rows) -> str:
+    """The conditions as text for an error message."""
     words = []
     for column, condition in rows.items():
         for name, value in condition.model_dump(exclude_none=True).items():

@@ -1,0 +1,1 @@
+"""The command `cbench`: parses words, calls the conductor, prints."""

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from convergebench.claims.check import Checked, Result
+    from convergebench.claims.check import ClaimResult, ClaimResults
     from convergebench.claims.read import ClaimFile
 
 
@@ -34,13 +34,13 @@ def claims(
 ) -> None:
     """Check what papers say against their own tables and against your runs."""
     from convergebench.claims.check import check
-    from convergebench.claims.written import as_json as to_json
-    from convergebench.claims.written import check_place, write
+    from convergebench.claims.output import as_json as to_json
+    from convergebench.claims.output import check_output_path, write
     from convergebench.cli.console import PlainConsole
     from convergebench.cli.display import say
 
     if out is not None:
-        check_place(out)
+        check_output_path(out)
     files, runs = _sorted_out(what or [], name or [])
     checked = check(_chosen(files, claim or []), runs)
     if as_json:
@@ -94,7 +94,7 @@ def _names(named: Sequence[str], paths: Sequence[Path]) -> dict[str, str]:
     return found
 
 
-def _chosen(files: Sequence[ClaimFile], wanted: Sequence[str]) -> list[ClaimFile]:
+def _chosen(files: Sequence[ClaimFile], names: Sequence[str]) -> list[ClaimFile]:
     """The files with only the claims that are asked for."""
     from dataclasses import replace
 
@@ -102,17 +102,17 @@ def _chosen(files: Sequence[ClaimFile], wanted: Sequence[str]) -> list[ClaimFile
     from convergebench.registry import suggest
 
     known = [one.id for file in files for one in file.claims]
-    for identity in wanted:
+    for identity in names:
         if identity not in known:
             raise StudyError(f"there is no claim '{identity}' here{suggest(identity, known)}")
-    if not wanted:
+    if not names:
         return list(files)
-    return [replace(file, claims=tuple(one for one in file.claims if one.id in wanted)) for file in files]
+    return [replace(file, claims=tuple(one for one in file.claims if one.id in names)) for file in files]
 
 
-def _print(checked: Checked, console: Console) -> None:
+def _print(checked: ClaimResults, console: Console) -> None:
     from convergebench.claims.check import counts_of
-    from convergebench.claims.written import by_tables, summary
+    from convergebench.claims.output import by_tables, summary
     from convergebench.cli.display import say
 
     groups = by_tables(checked.results)
@@ -123,7 +123,7 @@ def _print(checked: Checked, console: Console) -> None:
         say(f"\n{summary(counts_of(results))}" + ("\n" if tables != list(groups)[-1] else ""))
     if not groups:
         say("no claim here is about a paper's tables")
-    for run in checked.untouched:
+    for run in checked.unused_runs:
         say(f"{run} has none of the tables that these claims are about")
     if checked.waiting:
         names = sorted({name for name, _ in checked.waiting})
@@ -131,13 +131,13 @@ def _print(checked: Checked, console: Console) -> None:
         say(f"{len(checked.waiting)} {more} for a run: cbench claims {' '.join(names)} RUN")
 
 
-def _print_table(results: Sequence[Result], console: Console) -> None:
+def _print_table(results: Sequence[ClaimResult], console: Console) -> None:
     """Sentence and evidence side by side; both break their lines, so that all fits 80 columns."""
     from rich.table import Table
     from rich.text import Text
 
-    from convergebench.claims.written import evidence_of
-    from convergebench.cli.plain import one_line
+    from convergebench.claims.output import evidence_of
+    from convergebench.texts import one_line
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("claim", no_wrap=True)

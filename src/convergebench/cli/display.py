@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from convergebench.cli.plain import one_line, plain
-from convergebench.engine.progress import Progress
+from convergebench.progress import Progress, progress_line
+from convergebench.texts import escaped, one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +21,7 @@ PLAIN_EVERY = 10.0
 
 def say(line: str) -> None:
     """One line for the person, on stdout."""
-    sys.stdout.write(plain(line) + "\n")
+    sys.stdout.write(escaped(line) + "\n")
     sys.stdout.flush()
 
 
@@ -56,21 +56,21 @@ def downloading(name: str) -> Iterator[Callable[[int, int], None]]:
 def watch(stage: str, progress: Progress, *, unit: str, of: str = "chains") -> Iterator[None]:
     """Show a stage until it ends; the last line stays."""
 
-    def told(seconds: float) -> str:
-        return line(stage, progress, unit, seconds, of)
+    def text(seconds: float) -> str:
+        return progress_line(stage, progress, unit, seconds, of)
 
-    shown = _live(stage, progress, told) if sys.stdout.isatty() else _plain(told)
+    shown = _live(stage, progress, text) if sys.stdout.isatty() else _plain(text)
     with shown:
         yield
 
 
 @contextmanager
-def _plain(told: Callable[[float], str]) -> Iterator[None]:
+def _plain(text: Callable[[float], str]) -> Iterator[None]:
     started, done = time.monotonic(), threading.Event()
 
     def lines() -> None:
         while not done.wait(PLAIN_EVERY):
-            say(told(time.monotonic() - started))
+            say(text(time.monotonic() - started))
 
     thread = threading.Thread(target=lines, daemon=True)
     thread.start()
@@ -79,46 +79,26 @@ def _plain(told: Callable[[float], str]) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
-        say(told(time.monotonic() - started))
+        say(text(time.monotonic() - started))
 
 
 @contextmanager
-def _live(stage: str, progress: Progress, told: Callable[[float], str]) -> Iterator[None]:
+def _live(stage: str, progress: Progress, text: Callable[[float], str]) -> Iterator[None]:
     from rich.console import Console
     from rich.live import Live
 
     started = time.monotonic()
     with Live(
-        get_renderable=lambda: panel(stage, progress, told(time.monotonic() - started)),
+        get_renderable=lambda: panel(stage, progress, text(time.monotonic() - started)),
         console=Console(),
         refresh_per_second=5,
         transient=True,
     ):
         yield
-    say(told(time.monotonic() - started))
+    say(text(time.monotonic() - started))
 
 
-def line(stage: str, progress: Progress, unit: str, seconds: float, of: str = "chains") -> str:
-    """`editing 1,024/5,200 steps · 51/260 chains · 87.3 steps/s · $0.00 · 0:48 left · 2 failures`."""
-    parts = [f"{stage:<9} {progress.steps_done:,}/{progress.steps:,} {unit}"]
-    parts.append(f"{progress.chains_done:,}/{progress.chains:,} {of}")
-    rate = progress.steps_called / seconds if seconds > 0 else 0.0
-    parts.append(f"{rate:.1f} {unit}/s")
-    if progress.dollars:
-        parts.append(f"${progress.dollars:,.4f}")
-    left = remaining(progress, seconds)
-    parts.append(f"{clock(left)} left" if left else f"{clock(seconds)} taken")
-    for count, word in (
-        (progress.retries, "retries"),
-        (progress.refusals, "refusals"),
-        (progress.failures, "failures"),
-    ):
-        if count:
-            parts.append(f"{count:,} {word}")
-    return " · ".join(parts)
-
-
-def panel(stage: str, progress: Progress, told: str) -> Table:
+def panel(stage: str, progress: Progress, text: str) -> Table:
     """The line with a bar, for a terminal."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -132,20 +112,7 @@ def panel(stage: str, progress: Progress, told: str) -> Table:
     )
     outer = Table.grid()
     outer.add_row(grid)
-    outer.add_row(Text(one_line(told), style="dim", overflow="fold"))
+    outer.add_row(Text(one_line(text), style="dim", overflow="fold"))
     if progress.note:
         outer.add_row(Text(one_line(progress.note), style="yellow", overflow="ellipsis", no_wrap=True))
     return outer
-
-
-def remaining(progress: Progress, seconds: float) -> float | None:
-    """Seconds still to go at the pace so far, or None when done or not yet known."""
-    left = progress.steps - progress.steps_done
-    return None if left <= 0 or progress.steps_called == 0 else seconds * left / progress.steps_called
-
-
-def clock(seconds: float) -> str:
-    """`0:07`, `12:30`, `3:05:00`."""
-    whole = round(seconds)
-    hours, minutes = whole // 3600, whole % 3600 // 60
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

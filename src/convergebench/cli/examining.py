@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from convergebench.cli.flags import MOST_WORKERS
-
-if TYPE_CHECKING:
-    from convergebench.engine.examine import Examined
-    from convergebench.store.run import Run
 
 
 def examine(
@@ -23,49 +19,20 @@ def examine(
     workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
 ) -> None:
     """Look for failures that have names in every chain of a run."""
-    from convergebench.cli.display import rows_as_text, say
-    from convergebench.engine.detectors import find_detectors
+    from convergebench.cli.display import rows_as_text
+    from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.examining import examine as examine_run
+    from convergebench.conductor.examining import faults_line
     from convergebench.errors import StudyError
-    from convergebench.store.run import Run
 
-    wanted = detector or ["all"]
-    with Run.existing(run) as opened:
-        find_detectors(_expanded(wanted))  # whoever mistypes a name hears of it before anything is written
-        _record(opened)
-        done = look_for(opened, wanted, workers=workers)
+    terminal = Terminal()
+    done = examine_run(run, detector or ["all"], workers=workers, observer=terminal)
     rows = _found(run)
     if rows:
-        say(rows_as_text(rows))
-    say(f"{_many(done.labels, 'label')} added, {done.seen:,} of them failures (next: cbench report {run})")
+        terminal.say(rows_as_text(rows))
+    terminal.say(f"{_many(done.labels, 'label')} added, {done.seen:,} of them failures (next: cbench report {run})")
     if done.faults:
-        raise StudyError(slips(done))
-
-
-def look_for(run: Run, detectors: list[str], *, workers: int | None = None) -> Examined:
-    """Examine every chain of an open run by these detectors (`all`: every one there is)."""
-    from convergebench.cli.display import watch
-    from convergebench.engine.examine import examine as look
-    from convergebench.engine.progress import Progress
-
-    progress = Progress()
-    with watch("examining", progress, unit="looks"):
-        return look(run, _expanded(detectors), workers=workers, progress=progress)
-
-
-def slips(done: Examined) -> str:
-    """Which detector slipped where, in one line; empty if none did."""
-    if not done.faults:
-        return ""
-    more = f" (and {len(done.faults) - 1:,} more)" if len(done.faults) > 1 else ""
-    return f"{done.faults[0]}{more}; all else is kept. Mend it and examine again, or leave it out"
-
-
-def _expanded(detectors: list[str]) -> list[str]:
-    """Plug-ins are among all."""
-    from convergebench.failures import expand_detectors
-    from convergebench.registry import names
-
-    return names("failures") if detectors == ["all"] else expand_detectors(detectors)
+        raise StudyError(faults_line(done))
 
 
 def label(
@@ -75,28 +42,20 @@ def label(
 ) -> None:
     """Add people's failure labels to a run; they count over those of rules and judges."""
     from convergebench.cli.display import say
-    from convergebench.engine.people import add_people, read_list, template_rows
+    from convergebench.conductor.examining import add_labels, write_label_template
     from convergebench.errors import StudyError
-    from convergebench.store.people import write_template
-    from convergebench.store.run import Run
 
     if (file is None) == (template is None):
         raise StudyError(f"say cbench label {run} FILE.csv to add labels, or --template FILE.csv for a file to fill in")
-    with Run.existing(run) as opened:
-        if template is not None:
-            count = write_template(template, template_rows(opened.journal, opened.root))
-            say(f"{template}: {_many(count, 'row')} to fill in (next: cbench label {run} {template})")
-            return
-        assert file is not None
-        listed = read_list(opened, file)
-        added = add_people(opened, listed.labels)
-        if added:
-            _record(opened)
-    people = ", ".join(sorted({one.by for one in listed.labels})) or "nobody"
-    known = len(listed.labels) - len(added)
-    parts = [f"{_many(len(added), 'label')} by {people} added"]
-    parts += [f"{known:,} known already"] if known else []
-    parts += [f"{_many(listed.unanswered, 'row')} without yes or no left out"] if listed.unanswered else []
+    if template is not None:
+        count = write_label_template(run, template)
+        say(f"{template}: {_many(count, 'row')} to fill in (next: cbench label {run} {template})")
+        return
+    assert file is not None
+    done = add_labels(run, file)
+    parts = [f"{_many(done.added, 'label')} by {', '.join(done.people) or 'nobody'} added"]
+    parts += [f"{done.known:,} known already"] if done.known else []
+    parts += [f"{_many(done.unanswered, 'row')} without yes or no left out"] if done.unanswered else []
     say(f"{'; '.join(parts)} (next: cbench report {run})")
 
 
@@ -104,25 +63,13 @@ def _many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _record(run: Run) -> None:
-    """Every command that writes to a run is in its manifest."""
-    from dataclasses import replace
-
-    from convergebench.store.manifest import command_line, session
-
-    run.extend(replace(run.manifest, sessions=[session(command_line())]))
-
-
 def _found(run: Path) -> list[dict[str, str]]:
     """Per failure mode: in how many chains it was seen, as labels stand now."""
     from convergebench.analysis.failures import verdicts
-    from convergebench.store.frames import RunFrames
+    from convergebench.conductor.examining import read_run_labels
 
-    frames = RunFrames(run)
-    labels = frames.labels()
-    frames.close()
     counts: dict[str, list[int]] = {}
-    for verdict in verdicts(labels):
+    for verdict in verdicts(read_run_labels(run)):
         tally = counts.setdefault(verdict.mode, [0, 0, 0])
         tally[{True: 0, False: 1, None: 2}[verdict.present]] += 1
     return [

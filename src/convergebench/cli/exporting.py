@@ -32,16 +32,13 @@ def export(
     url: Annotated[str | None, typer.Option(help="Where it will be found, for the Croissant file.")] = None,
 ) -> None:
     """Write a run as a data set: every picture with all that is known about it, card, Croissant file, check sums."""
-    from contextlib import ExitStack
-
-    from convergebench.cli.display import say, say_beside, watch
-    from convergebench.datasets.export import Done, Wishes
-    from convergebench.datasets.export import export as write
+    from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.exporting import export as export_run
+    from convergebench.datasets.export import ExportOptions
     from convergebench.datasets.patches import PatchPlan
     from convergebench.datasets.splits import read_splits
-    from convergebench.engine.progress import Progress
 
-    wishes = Wishes(
+    options = ExportOptions(
         form=form,
         name=name,
         licence=licence,
@@ -53,20 +50,13 @@ def export(
         creator=creator,
         url=url,
     )
-    progress = Progress()
-    with ExitStack() as shown:
-
-        def told(done: Done) -> None:
-            begun = bool(progress.steps)
-            progress.steps, progress.steps_done, progress.steps_called = done.of_pictures, done.pictures, done.pictures
-            progress.chains, progress.chains_done = done.of_chains, done.chains
-            if not begun:  # a mistake in the command is told without a progress line above it
-                shown.enter_context(watch("exporting", progress, unit="pictures"))
-
-        made = write(run, out, wishes, told)
+    terminal = Terminal()
+    made = export_run(run, out, options, terminal)
     for notice in made.notices:
-        say_beside(f"note: {notice}")
+        terminal.note(f"note: {notice}")
     tally = made.tally
     patched = f", {tally.patches:,} patches" if tally.patches else ""
-    say(f"{tally.pictures:,} pictures of {tally.chains.total():,} chains{patched} in {out}")
-    say(f"next    (cd {out} && sha256sum --quiet -c checksums.sha256); read {out / 'README.md'} before you publish it")
+    terminal.say(f"{tally.pictures:,} pictures of {tally.chains.total():,} chains{patched} in {out}")
+    terminal.say(
+        f"next    (cd {out} && sha256sum --quiet -c checksums.sha256); read {out / 'README.md'} before you publish it"
+    )

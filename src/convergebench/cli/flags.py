@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 MOST_WORKERS = 1024
 """Processes for measuring; more than this is a slip of the keyboard."""
-
-
-def require_names(*paths: Path) -> None:
-    """Names that go into the manifest and the journal: Unicode, which names of files need not be."""
-    from convergebench.documents import fault_in
-    from convergebench.errors import StudyError
-
-    for path in paths:
-        fault = fault_in(str(path))
-        if fault:
-            raise StudyError(f"{str(path)!a}: {fault}; choose another name")
-
-
 PLOTS = ("png", "svg", "pdf")
 ALL_PLOTS = ",".join(PLOTS)
 PLOTS_HELP = "Files of every plot: png, svg, pdf, several with commas between them, or none."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from convergebench.engine.plan import EditorForecast
-    from convergebench.engine.session import Prepared
+    from convergebench.engine.prepared import Prepared
 
 
 def print_forecast(root: Path, prepared: Prepared) -> None:
@@ -15,6 +15,7 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
     from convergebench.cli.display import say
     from convergebench.editors import base as editors
     from convergebench.engine.plan import forecast, hours_in_all
+    from convergebench.errors import Prerequisite
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import lacks
     from convergebench.store.run import is_run
@@ -41,6 +42,11 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
     for name, reasons in needs.items():
         if reasons:
             say(f"before {name} can run: {'; '.join(reasons)}")
+    for name in prepared.asked_roles:
+        try:
+            prepared.roles[name].ready()
+        except Prerequisite as error:
+            say(f"before the {name} can answer: {error}")
     for notice in dict.fromkeys(one for editor in prepared.editors.values() for one in editors.notices(editor)):
         say(f"note: {notice}")
     known = [row.dollars for row in rows if row.dollars is not None]
@@ -53,23 +59,25 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
 
 
 def _questions(prepared: Prepared) -> list[str]:
-    """What questions to roles cost on top, role by role; those that cost nothing are left out."""
-    from convergebench.engine.measure import sorted_out
+    """What questions to roles cost on top, role by role; a metric's that cost nothing are left out."""
     from convergebench.engine.plan_questions import forecast_questions
+    from convergebench.measuring.measure import split_metrics
 
     lines = []
-    for row in forecast_questions(prepared.chains, sorted_out(prepared.metrics)[1], prepared.roles):
-        if row.dollars != 0:
+    for row in forecast_questions(prepared.chains, split_metrics(prepared.metrics)[1], prepared.roles):
+        if row.dollars != 0 or row.role in prepared.study_roles:
+            number = "an unknown number of" if row.questions is None else f"at most {row.questions:,}"
             dollars = "at a price that nobody knows" if row.dollars is None else f"${row.dollars:,.2f}"
-            lines.append(f"on top: at most {row.questions:,} questions to the {row.role}, {dollars}")
+            lines.append(f"on top: {number} questions to the {row.role}, {dollars}")
     return lines
 
 
 def _power(root: Path, prepared: Prepared) -> list[str]:
     """What the images can tell about the editors: planned, and by the spread that the run has seen."""
     from convergebench.analysis.power import plan_lines, seen_lines
-    from convergebench.report.assemble import analysis_settings, assemble
+    from convergebench.conductor.analyse import report_input
     from convergebench.store.run import is_complete
+    from convergebench.studies.analysis_settings import analysis_settings
 
     settings = analysis_settings(prepared.spec)
     abilities = [editor.capabilities for editor in prepared.editors.values()]
@@ -83,7 +91,7 @@ def _power(root: Path, prepared: Prepared) -> list[str]:
         exact_up_to=settings.exact_sources,
         permutations=settings.permutations,
     )
-    return [*lines, *(seen_lines(assemble(root).analysis.pairwise) if is_complete(root) else [])]
+    return [*lines, *(seen_lines(report_input(root).analysis.pairwise) if is_complete(root) else [])]
 
 
 def _forecast_line(row: EditorForecast, width: int) -> str:

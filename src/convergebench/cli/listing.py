@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,22 +29,22 @@ def list_names(
     import json
 
     from convergebench.cli.display import rows_as_text, say
-    from convergebench.cli.editors import editor_rows, editors_as_text
+    from convergebench.conductor import listing
 
     rows = {
-        "editors": editor_rows,
-        "metrics": _metrics,
-        "suites": _suites,
-        "pairs": _pairs,
-        "studies": _studies,
-        "variants": _variants,
-        "detectors": _detectors,
+        "editors": listing.editor_rows,
+        "metrics": listing.metric_rows,
+        "suites": listing.suite_rows,
+        "pairs": listing.pair_rows,
+        "studies": listing.study_rows,
+        "variants": listing.variant_rows,
+        "detectors": listing.detector_rows,
     }[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     if shelf == Shelf.editors:
-        say(editors_as_text(rows))
+        say(_editors_as_text(rows))
         return
     wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
     say(rows_as_text(rows))
@@ -52,94 +53,37 @@ def list_names(
         say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))
 
 
-def _metrics() -> list[dict[str, str]]:
-    from convergebench.errors import ConvergeBenchError
-    from convergebench.metrics import load_metric
-    from convergebench.metrics.readiness import lacks
-    from convergebench.registry import names
+def _editors_as_text(rows: list[dict[str, Any]]) -> str:
+    """The table, then what is missing, said once for all that lack the same."""
+    from convergebench.cli.display import rows_as_text
 
-    rows = []
-    for name in names("metrics"):
-        try:
-            facts = load_metric(name).facts
-        except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
-            columns = ("metric", "kind", "better", "range", "here", "licence", "what it measures")
-            rows.append({**dict.fromkeys(columns, ""), "metric": name, "here": "no", "lacks": str(error)})
-            continue
-        low, high = facts.typical or facts.range
-        missing = lacks(facts)
-        rows.append(
-            {
-                "metric": name,
-                "kind": facts.kind,
-                "better": facts.better,
-                "range": f"{'~' if facts.typical else ''}{low:g} … {high:g}{' ' + facts.unit if facts.unit else ''}",
-                "here": "no" if missing else "yes",
-                "licence": "noncommercial" if facts.noncommercial else "any use",
-                "what it measures": facts.summary,
-                "lacks": "; ".join(missing),
-            }
-        )
-    return rows
+    columns = ("editor", "by", "here", "dollars", "takes", "what it does")
+    alive = [row for row in rows if not _ended(row)]
+    text = rows_as_text([{column: row[column] for column in columns} for row in alive])
+    return "\n".join([text, *_missing(alive), *_endings(rows)])
 
 
-def _suites() -> list[dict[str, str]]:
-    from convergebench.registry import load, names
-
-    return [
-        {"suite": name, "what is in it": (load("suites", name).__doc__ or "").strip().splitlines()[0]}
-        for name in names("suites")
-    ]
+def _ended(row: dict[str, Any]) -> bool:
+    return any("was shut down" in lack for lack in row["lacks"])
 
 
-def _pairs() -> list[dict[str, str]]:
-    from convergebench.edits.pairs import load_pairs
-
-    return [
-        {
-            "pair": pair.id,
-            "category": pair.category,
-            "class": pair.reversibility,
-            "kinds": " ".join(pair.kinds),
-            "forward": pair.forward,
-            "backward": pair.backward,
-        }
-        for selection in ("all", "later")
-        for pair in load_pairs([selection])
-    ]
+def _missing(rows: list[dict[str, Any]]) -> Iterator[str]:
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        for lack in row["lacks"]:
+            who.setdefault(lack, []).append(row["editor"])
+    if who:
+        yield "\nbefore they can run here:"
+    for lack, names in who.items():
+        yield f"  {', '.join(names)}\n    {lack}"
 
 
-def _variants() -> list[dict[str, str]]:
-    from convergebench.edits.variants import shipped_variants
-
-    return [
-        {
-            "variant": variant.id,
-            "family": variant.family,
-            "words by": variant.origin,
-            "cycle": str(variant.period),
-            "compared": variant.compared,
-            "first words": variant.steps[0].words,
-        }
-        for variant in shipped_variants()
-    ]
-
-
-def _detectors() -> list[dict[str, str]]:
-    from convergebench.failures import load_detector
-    from convergebench.registry import names
-
-    facts = [load_detector(name).facts for name in names("failures")]
-    return [{"detector": one.name, "level": one.level, "failure": one.title, "speaks when": one.rule} for one in facts]
-
-
-def _studies() -> list[dict[str, str]]:
-    import importlib
-
-    from convergebench.registry import load, names
-
-    rows = []
-    for name in names("studies"):
-        module = importlib.import_module(load("studies", name).__module__)
-        rows.append({"study": name, "question": (module.__doc__ or "").strip().splitlines()[0]})
-    return rows
+def _endings(rows: list[dict[str, Any]]) -> Iterator[str]:
+    ended = [row for row in rows if _ended(row)]
+    ending = [row for row in rows if row["retires"] and not _ended(row)]
+    if ended:
+        yield "\nno longer to be had:"
+        yield from (f"  {row['editor']} ended on {row['retires']}; use {row['successor']}" for row in ended)
+    if ending:
+        yield "\nwill end:"
+        yield from (f"  {row['editor']} on {row['retires']}; then {row['successor']}" for row in ending)

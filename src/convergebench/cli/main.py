@@ -58,8 +58,8 @@ app.add_typer(suites.app, name="suite")
 app.add_typer(weights.app, name="weights")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked: bool) -> None:
+    if asked:
         from importlib.metadata import version
 
         typer.echo(f"convergebench {version('convergebench')}")
@@ -126,7 +126,7 @@ def _traceback(kind: type[BaseException], error: BaseException, trace: Traceback
 
 
 def _thread_failed(failure: threading.ExceptHookArgs) -> None:
-    """Whoever read the progress has gone; the work goes on, and its end is told by the main thread."""
+    """The reader of the progress has gone; the work goes on, and the main thread reports its end."""
     if not issubclass(failure.exc_type, BrokenPipeError):
         threading.__excepthook__(failure)
 

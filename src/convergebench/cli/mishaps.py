@@ -39,7 +39,7 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
 
 
 def _runs(words: Sequence[str]) -> Iterator[Path]:
-    """The runs that a command names, and those that it opened without being told their names."""
+    """The runs that a command names, and those that it opened without their being named."""
     from convergebench.store.run import OPENED, is_run
 
     named = [word.partition("=")[2] if word.startswith("--") else word for word in words]

@@ -43,7 +43,7 @@ def recover(
         raise StudyError(f"--out {out} lies in the damaged run; name a new folder beside it")
     try:
         with whole_folder(out) as making:
-            told = rebuild(run, making, probe=probe, study_faults=study_faults, run=out)
+            recovered = rebuild(run, making, probe=probe, study_faults=study_faults, run=out)
             left = all_problems(making)
     except (OSError, sqlite3.Error) as error:  # of the new folder: what the old one cannot give is passed over
         reason = getattr(error, "strerror", None) or error
@@ -51,22 +51,26 @@ def recover(
             f"{out} could not be made: {reason}; {run} is as it was. Make room, or name a folder elsewhere with --out"
         ) from error
     say(f"{run}: {problem_count(found)}" + listed(found, 5))
-    for line in _lines(told):
+    for line in _lines(recovered):
         say(line)
     if left:
         say(f"{out} still has {problem_count(left)}" + listed(left, 5))
     else:
         say(f"{out}: sound")
-    say(f"go on with: {told.command}" if told.command else f"go on with the command that made it and --run {out}")
+    say(
+        f"go on with: {recovered.command}"
+        if recovered.command
+        else f"go on with the command that made it and --run {out}"
+    )
 
 
-def _lines(told: Recovered) -> list[str]:
+def _lines(recovered: Recovered) -> list[str]:
     """A small table, then what has to be said."""
     lines = [f"{'':<14}{'kept':>10}{'lost':>10}"]
-    for table, kept in told.kept.items():
-        lost = told.lost.get(table, 0)
-        if kept or lost or table in told.torn:
-            unsure = " and what stood on unreadable pages" if table in told.torn else ""
+    for table, kept in recovered.kept.items():
+        lost = recovered.lost.get(table, 0)
+        if kept or lost or table in recovered.torn:
+            unsure = " and what stood on unreadable pages" if table in recovered.torn else ""
             lines.append(f"{table:<14}{kept:>10,}{lost:>10,}{unsure}")
-    lines.append(f"spent so far, as the recovered run counts it: ${told.dollars:,.4f}")
-    return [*lines, *told.notes]
+    lines.append(f"spent so far, as the recovered run counts it: ${recovered.dollars:,.4f}")
+    return [*lines, *recovered.notes]

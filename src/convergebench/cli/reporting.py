@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from convergebench.cli.flags import ALL_PLOTS, PLOTS, PLOTS_HELP, kinds_of, plot_kinds
+from convergebench.cli.flags import ALL_PLOTS, PLOTS_HELP, kinds_of, plot_kinds
 
 Align = Annotated[
     str | None,
@@ -25,7 +24,10 @@ def report(
     plots: Plots = ALL_PLOTS,
 ) -> None:
     """Analyse a run and write its report, plots and tables."""
-    write_and_print(run, align, plots=kinds_of(plots))
+    from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.reporting import report as report_run
+
+    report_run(run, align, plots=kinds_of(plots), observer=Terminal())
 
 
 def show(
@@ -36,53 +38,16 @@ def show(
     """Print a run's ranking; works while the run is still going."""
     import json
 
-    from convergebench.cli.aligning import checked, tell_sizes
     from convergebench.cli.console import PlainConsole
-    from convergebench.cli.display import say
-    from convergebench.report.assemble import assemble
+    from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.measuring import note_sizes
+    from convergebench.conductor.reporting import analysed
     from convergebench.report.made import alignment
     from convergebench.report.terminal import print_ranking, ranking_json
 
-    given = assemble(run, checked(align))
+    given, terminal = analysed(run, align), Terminal()
     if as_json:
-        say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
+        terminal.say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
     else:
         print_ranking(given, PlainConsole())
-    tell_sizes(run, str(alignment(given.manifest)))
-
-
-def write_and_print(run: Path, align: str | None = None, *, plots: Sequence[str] = PLOTS) -> None:
-    """Tables, plots and pages of a run, then its ranking and where to look."""
-    from convergebench.cli.aligning import checked, tell_sizes
-    from convergebench.cli.console import PlainConsole
-    from convergebench.cli.display import say
-    from convergebench.report.assemble import assemble
-    from convergebench.report.html import write_report
-    from convergebench.report.latex import write_latex
-    from convergebench.report.made import alignment
-    from convergebench.report.plots import write_plots
-    from convergebench.report.tables import write_tables
-    from convergebench.report.terminal import print_ranking
-
-    given = assemble(run, checked(align))
-    write_tables(given, run / "tables")
-    write_latex(given, run / "tables")
-    write_plots(given, run / "report" / "plots", plots)
-    page = write_report(given, run / "report")
-    print_ranking(given, PlainConsole())
-    say(f"\nreport  {page}\ntables  {run / 'tables'}\nnext    open the report, or: cbench show {run} --json")
-    tell_sizes(run, str(alignment(given.manifest)))
-
-
-def write_measurements(run: Path, metrics: list[str]) -> tuple[Path, dict[str, int]]:
-    """The tables alone; where the measurements are, and how many of these metrics lack a value for which reason."""
-    from convergebench.metrics import load_metric
-    from convergebench.report.assemble import assemble
-    from convergebench.report.tables import write_tables
-
-    given = assemble(run)
-    write_tables(given, run / "tables")
-    rows, names = given.measurements, [load_metric(name).facts.name for name in metrics]
-    missing = rows.filter(rows["metric"].is_in(names) & (rows["status"] != "ok"))
-    reasons = missing.group_by("status").len().sort("status")
-    return run / "tables" / "measurements.parquet", dict(reasons.iter_rows())
+    note_sizes(run, str(alignment(given.manifest)), terminal)

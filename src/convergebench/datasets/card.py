@@ -18,26 +18,21 @@ CITATION = (
     "author={The ConvergeBench authors}, note={add version and address here}}"
 )
 _ORIGINS = {"photograph": "photographs", "drawn": "drawings", "not stated": "pictures of unknown origin"}
-_SIDE = {
-    "measurements": "every measurement with its role, alignment, status and detail; infinite values too",
-    "labels": "every failure label with its maker; which one counts is told under *Columns*, `failures`",
-    "without_image": "steps that gave no picture (refused, ended), with the same columns",
-}
 
 
 def description(manifest: Manifest, tally: Tally) -> str:
     """The data set in two or three sentences."""
     who = f"{len(tally.editors)} image editor{'s' * (len(tally.editors) != 1)}"
-    told = (
+    summary = (
         f"{tally.pictures:,} pictures of {tally.chains.total():,} chains in which {who} edited {tally.source_count} "
         f"source image{'s' * (tally.source_count != 1)} again and again, each step starting from what the chain's plan "
         f"says (study '{manifest.study}')."
     )
     if tally.simulated and tally.simulated >= set(tally.editors):
-        return f"{told} All editors are simulated: no generative model made these pictures."
+        return f"{summary} All editors are simulated: no generative model made these pictures."
     if tally.simulated:
-        return f"{told} Simulated editors, which are arithmetic and no models: {', '.join(sorted(tally.simulated))}."
-    return told
+        return f"{summary} Simulated editors, which are arithmetic and no models: {', '.join(sorted(tally.simulated))}."
+    return summary
 
 
 def card(
@@ -47,7 +42,7 @@ def card(
     tally: Tally,
     form: Format,
     tables: Sequence[Table],
-    side: Mapping[str, str],
+    side: Mapping[Table, str],
     patches: PatchPlan | None,
 ) -> str:
     """Everything below the front matter."""
@@ -109,7 +104,7 @@ def _kind(manifest: Manifest, editor: str) -> str:
 
 
 def _asked(facts: Mapping[str, Any]) -> str:
-    """The words of a variant, or how many there are."""
+    """The instructions of a variant, or their number."""
     words = facts.get("instructions") or facts.get("steps") or [facts.get("forward"), facts.get("backward")]
     different = list(dict.fromkeys(str(word) for word in words if word))
     if len(different) > 3:
@@ -138,7 +133,7 @@ def _made(source: RunSource, tally: Tally) -> list[str]:
     ]
 
 
-def _files(form: Format, tables: Sequence[Table], side: Mapping[str, str], patches: PatchPlan | None) -> list[str]:
+def _files(form: Format, tables: Sequence[Table], side: Mapping[Table, str], patches: PatchPlan | None) -> list[str]:
     lines = [f"- {line}" for line in form.layout()]
     if patches is not None:
         lines.append(
@@ -146,20 +141,20 @@ def _files(form: Format, tables: Sequence[Table], side: Mapping[str, str], patch
             f"drawn once per source image (seed {patches.seed}) and kept through all its chains; mirrored and turned "
             "along where that was asked for"
         )
-    lines += [f"- `{file}`: {_SIDE[table]}" for table, file in side.items()]
+    lines += [f"- `{file}`: {table.what}" for table, file in side.items()]
     lines.append("- `croissant.json`: the same for machines; `checksums.sha256`: check with `sha256sum -c`")
     others = [f'load_dataset(FOLDER, "{table.name}")' for table in tables[1:]]
-    others += [f'load_dataset(FOLDER, "{table}")' for table in side if form.name == "hf"]
+    others += [f'load_dataset(FOLDER, "{table.name}")' for table in side if form.name == "hf"]
     code = ["from datasets import load_dataset", "steps = load_dataset(FOLDER)", *others]
     return ["## Files", "\n".join(lines), "```python\n" + "\n".join(code) + "\n```"]
 
 
 def _columns(tables: Sequence[Table]) -> list[str]:
-    told = ["## Columns"]
+    paragraphs = ["## Columns"]
     for table in tables:
         rows = [[f"`{field.name}`", _type(field), field.what] for field in table.fields]
-        told += [f"### {table.name}", _sheet(["column", "type", "what it is"], rows)]
-        told += [
+        paragraphs += [f"### {table.name}", _sheet(["column", "type", "what it is"], rows)]
+        paragraphs += [
             "Numbers in `measurements`: a bare name compares with the untouched source or looks at the step itself; "
             "`_first` compares with step 1, `_lagN` with N rounds before, `_replicate` with run 0. They are: "
             + ", ".join(f"`{name}`" for name in field.names)
@@ -167,7 +162,7 @@ def _columns(tables: Sequence[Table]) -> list[str]:
             for field in table.fields
             if field.kind == "numbers"
         ]
-    return told
+    return paragraphs
 
 
 def _type(field: Field) -> str:
@@ -187,14 +182,16 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
         + "). Chains of one source are not independent: split and resample by source image."
     )
     if tally.without_picture:
-        told = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.without_picture.items()))
-        lines.append(f"Steps that gave no picture: {told}. Their chains end there, which is a result and not an error.")
-    if tally.labels:
+        counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.without_picture.items()))
+        lines.append(
+            f"Steps that gave no picture: {counts}. Their chains end there, which is a result and not an error."
+        )
+    if tally.rows["labels"]:
         seen = ", ".join(f"`{mode}` in {count}" for mode, count in tally.failures.most_common()) or "none seen"
         lines.append(f"Failure labels come from rules unless the table says otherwise; chains that show them: {seen}.")
     else:
         lines.append("Nobody looked for failure modes; `failures` is null throughout.")
-    if not tally.measurements:
+    if not tally.rows["measurements"]:
         lines.append("Nothing was measured.")
     else:
         lines.append(
@@ -214,7 +211,7 @@ def _licences(tally: Tally, given: str | None) -> list[str]:
     if given is not None and given not in tally.source_licences:
         rows.append([given, "given by whoever made this data set", "0", f"{tally.licences[given]:,}"])
     sources = [f"- `{name}`: {address}" for name, address in sorted(tally.addresses.items())]
-    told = [
+    paragraphs = [
         "## Licences",
         "Every record says its own licence (`licence`) and its source's (`source_licence`, `source_address`). What an "
         "editor's provider says about the use of its outputs comes on top.",
@@ -222,8 +219,8 @@ def _licences(tally: Tally, given: str | None) -> list[str]:
     ]
     if tally.left_out:
         kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
-        told.append(f"Left out, since their source's licence restricts what is made from it: {kept}.")
-    return [*told, "Sources:", "\n".join(sources)]
+        paragraphs.append(f"Left out, since their source's licence restricts what is made from it: {kept}.")
+    return [*paragraphs, "Sources:", "\n".join(sources)]
 
 
 def _meaning(text: str) -> str:

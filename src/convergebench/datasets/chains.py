@@ -1,27 +1,26 @@
-"""Chains made elsewhere, in one form whatever set they come from.
+"""Recorded chains of published data sets, in one form for all layouts.
 
-A layout reads a set's files into these; nothing is decoded or judged here. What a set does not say stays None.
+A layout reads a set's files into these; nothing is decoded here. What a set does not state is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from convergebench.types import Kind, Operation
 
 UNSTATED = "unstated"
-"""The licence of what nobody gave one."""
+"""The licence of sets and pictures without one."""
 
 Compared = Literal["whole", "around", "cycle"]
-"""What of a step may be held against the source: all, what lies around a change, or only the end of a cycle."""
+"""What of a step can be compared with the source: all, what is around a change, or only the end of a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image of a set: where it is, for messages, and how its bytes are had."""
+    """An image of a set: its place, for messages, and a function that reads it."""
 
     where: str
     read: Callable[[], bytes] = field(repr=False, compare=False)
@@ -35,19 +34,19 @@ class RecordedSource:
     picture: Picture
     kind: Kind | None = None
     origin: str = ""
-    """Where it is from, for the manifest: a set, a row, an address."""
+    """Its provenance, for the manifest: a set, a row, an address."""
     licence: str | None = None
-    """Its own licence, where the set has one for it; None: that of the set."""
+    """Its own licence; None: that of the set."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """One edit that was made: its words, its image, and what is known of the call."""
+    """One recorded edit: its instruction, its image, and what is known of the call."""
 
     picture: Picture
     instruction: str | None
     operation: Operation | None = None
-    """What the words ask for, where the set says so."""
+    """What the instruction asks for, if the set says so."""
     model: str | None = None
     dollars: float | None = None
     reasoning: str | None = None
@@ -58,7 +57,7 @@ class RecordedStep:
 
 
 class RoundTripWords(NamedTuple):
-    """What was asked for and how it was undone, in a chain that goes to and fro."""
+    """The forward and backward instruction of a round trip."""
 
     forward: str | None
     backward: str | None
@@ -69,50 +68,61 @@ class RecordedChain:
     """One chain: a source and the images made from it, each from the one before."""
 
     id: str
-    """The same for all editors that walked it: `IMAGE/VARIANT/RUN` for most sets."""
+    """The same for all editors of a case: `IMAGE/VARIANT/RUN` for most sets."""
     editor: str | None
-    """Who made it; None where the set does not say."""
+    """None: the set does not name it."""
     variant: str
     run: int
     source: RecordedSource
     steps: tuple[RecordedStep, ...]
     origin: str
-    """The set, as a reader knows it."""
+    """The name of the set."""
     licence: str = UNSTATED
-    """That of the pictures that were made; the untouched one may have its own."""
+    """Of the edited pictures; the source may have its own."""
     family: str | None = None
     """The group of the variant; None where the set has none."""
     compared: Compared | None = None
-    """None: told from the words."""
+    """None: derived from the instructions."""
     independent: bool = False
     """Whether every step was made from the source."""
     own_words: bool = False
-    """Whether chains of this variant each have words of their own, as in sets of people's wishes."""
+    """Whether each chain of this variant has its own instructions, as in sets written by people."""
     simulated: bool = False
-    """Whether no model made it, but arithmetic."""
+    """Whether a simulated editor made it."""
     unanswered: tuple[str, ...] = ()
-    """What was asked after the last image and gave none."""
+    """Instructions after the last image, which gave none."""
     round_trip: RoundTripWords | None = None
     """Set where the steps alternate between doing and undoing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a layout found in a place."""
+class FoundChains:
+    """What a layout found in a folder or file."""
 
     chains: tuple[RecordedChain, ...]
     faults: tuple[str, ...] = ()
-    """Chains that are there but broken, one line each."""
+    """Broken chains, one line each."""
     notes: tuple[str, ...] = ()
-    """What a person should know about how the place was read, one line each."""
+    """Notes for the user, one line each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What a person says beside the place."""
-
-    images: Path | None = None
-    """Folder with images that the set only names."""
+def session_chain(
+    source: RecordedSource,
+    steps: Iterable[RecordedStep],
+    *,
+    origin: str,
+    editor: str | None,
+    variant: str,
+    licence: str = UNSTATED,
+    unanswered: tuple[str, ...] = (),
+) -> RecordedChain:
+    """A chain of people's instructions, of which a set has one per image and variant."""
+    return RecordedChain(
+        *(chain_id(source.id, variant, 0), editor, variant, 0, source, tuple(steps), origin, licence, "session"),
+        compared="around",
+        own_words=True,
+        unanswered=unanswered,
+    )
 
 
 def chain_id(image: str, variant: str, run: int) -> str:

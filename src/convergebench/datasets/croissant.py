@@ -1,4 +1,4 @@
-"""`croissant.json`: what is in a data set, for machines (Croissant 1.0, a JSON-LD vocabulary of MLCommons)."""
+"""`croissant.json`: a machine-readable description of a data set (Croissant 1.0, JSON-LD by MLCommons)."""
 
 from __future__ import annotations
 
@@ -21,53 +21,34 @@ _MIMES = {
 }
 _TYPES = {"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "flag": "sc:Boolean", "texts": "sc:Text"}
 
-CONTEXT: Mapping[str, Any] = {
+_NOT_CR: Mapping[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
-"""The vocabulary's own; readers compare it word for word."""
+_TERMS = (
+    "@language", "@vocab", "citeAs", "column", "conformsTo", "cr", "rai", "data", "dataType", "dct",
+    "equivalentProperty", "examples", "extract", "field", "fileProperty", "fileObject", "fileSet", "format",
+    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
+    "repeated", "replace", "samplingRate", "sc", "separator", "source", "subField", "transform",
+)  # fmt: skip
+CONTEXT = {term: _NOT_CR.get(term, f"cr:{term}") for term in _TERMS}
+"""Fixed by the vocabulary; readers compare it literally."""
 
 Found = Callable[[str, str | None], dict[str, Any]]
-"""Where a column is, and a number inside it."""
+"""(column, name inside it) → its Croissant source."""
 
 
 @dataclass(frozen=True)
-class About:
-    """What the file says of the data set as a whole."""
+class DatasetFacts:
+    """Facts about the whole data set."""
 
     name: str
     description: str
@@ -80,10 +61,12 @@ class About:
     creator: str | None = None
 
 
-def document(about: About, distribution: Iterable[dict[str, Any]], sets: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def document(
+    about: DatasetFacts, distribution: Iterable[dict[str, Any]], sets: Iterable[dict[str, Any]]
+) -> dict[str, Any]:
     """The whole file."""
     creator = {"@type": "sc:Organization", "name": about.creator} if about.creator else None
-    told = {
+    described = {
         "@context": dict(CONTEXT),
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
@@ -100,7 +83,7 @@ def document(about: About, distribution: Iterable[dict[str, Any]], sets: Iterabl
         "distribution": list(distribution),
         "recordSet": list(sets),
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in described.items() if value is not None}
 
 
 def file_object(root: Path, file: str, *, identity: str | None = None) -> dict[str, Any]:
@@ -119,7 +102,7 @@ def file_object(root: Path, file: str, *, identity: str | None = None) -> dict[s
 def file_set(
     identity: str, includes: Sequence[str], mimes: Sequence[str], *, inside: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Many files of a kind, by pattern, in the folder or inside archives; `checksums.sha256` vouches for them."""
+    """Many files of a kind, by pattern, in the folder or inside archives; their hashes are in `checksums.sha256`."""
     return {
         "@type": "cr:FileSet",
         "@id": identity,
@@ -133,16 +116,16 @@ def file_set(
 def record_set(identity: str, fields: Sequence[Field], found: Found, *, image: bool = False) -> dict[str, Any]:
     """The columns of a table, each with its meaning, type and place."""
     name = f"{identity}-records"
-    told = [_field(name, field, found) for field in fields]
+    described = [_field(name, field, found) for field in fields]
     if image:
         pictures = {"@type": "cr:Field", "@id": f"{name}/image", "name": "image", "dataType": "sc:ImageObject"}
-        told.insert(0, {**pictures, "source": found("image", "bytes")})
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": told}
+        described.insert(0, {**pictures, "source": found("image", "bytes")})
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": described}
 
 
 def _field(record_set: str, field: Field, found: Found) -> dict[str, Any]:
     identity = f"{record_set}/{field.name}"
-    told: dict[str, Any] = {"@type": "cr:Field", "@id": identity, "name": field.name, "description": field.what}
+    described: dict[str, Any] = {"@type": "cr:Field", "@id": identity, "name": field.name, "description": field.what}
     if field.kind == "numbers":
         inner = [
             {
@@ -154,9 +137,9 @@ def _field(record_set: str, field: Field, found: Found) -> dict[str, Any]:
             }
             for name in field.names
         ]
-        return {**told, "subField": inner}
+        return {**described, "subField": inner}
     repeated = {"repeated": True} if field.kind == "texts" else {}
-    return {**told, "dataType": _TYPES[field.kind], **repeated, "source": found(field.name, None)}
+    return {**described, "dataType": _TYPES[field.kind], **repeated, "source": found(field.name, None)}
 
 
 def json_columns(file: str) -> Found:

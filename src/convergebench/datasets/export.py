@@ -1,7 +1,6 @@
-"""A run as a data set: read chain by chain, written record by record, whole or not at all.
+"""Exporting a run as a data set: read chain by chain, written record by record, complete or not at all.
 
-An export that was interrupted goes on: records are walked anew, which is quick, and shards and pictures that are
-already there are neither read nor written again.
+An interrupted export is continued: finished shards and pictures are neither read nor written again.
 """
 
 from __future__ import annotations
@@ -21,38 +20,41 @@ from typing import NamedTuple
 from convergebench.datasets.atomic import require_free, whole_folder
 from convergebench.datasets.card import CITATION, card, description
 from convergebench.datasets.checksums import write_checksums
-from convergebench.datasets.croissant import About, document
-from convergebench.datasets.failing import seen
+from convergebench.datasets.croissant import DatasetFacts, document
 from convergebench.datasets.fields import PATCHES, Table
 from convergebench.datasets.formats import format_class
-from convergebench.datasets.formats.base import Content, Format
+from convergebench.datasets.formats.base import Format, ImageContent
 from convergebench.datasets.front_matter import TAGS, front_matter
 from convergebench.datasets.licences import read_licence
-from convergebench.datasets.patches import PatchPlan
-from convergebench.datasets.patching import Patcher
-from convergebench.datasets.record import Record, Records, Rights, licence_of, origin_of
-from convergebench.datasets.secrets import Blotter
+from convergebench.datasets.parts import ExportedChain, ExportPart, load_parts
+from convergebench.datasets.patches import Patcher, PatchPlan
+from convergebench.datasets.record import ExportRecord, RecordMaker, Rights, licence_of, origin_of
+from convergebench.datasets.secrets import Redactor
+from convergebench.datasets.seen_failures import seen
 from convergebench.datasets.side_tables import SideTables
-from convergebench.datasets.source import ChainFacts, RunSource
+from convergebench.datasets.source import RunSource
 from convergebench.datasets.splits import Splits, ordered
 from convergebench.datasets.tally import Tally
 from convergebench.documents import fault_in
 from convergebench.errors import StudyError
 from convergebench.redaction import SECRET, redact
 from convergebench.store.images import EXTENSIONS
+from convergebench.store.queries import exporting
+from convergebench.store.queries.exporting import ChainFacts
+from convergebench.studies.base import study_of
 
 SHARD_BYTES = 500_000_000
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What somebody wants of a data set."""
+class ExportOptions:
+    """What the data set should be."""
 
     form: str
     name: str | None = None
     licence: str | None = None
     include_restricted: bool = False
-    """Export pictures made from sources that forbid it or forbid their sale."""
+    """Also export pictures made from sources with a restrictive licence."""
     splits: Splits = field(default_factory=Splits)
     patches: PatchPlan | None = None
     seed: int = 0
@@ -63,16 +65,16 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Exported:
-    """What came of it."""
+    """A finished export."""
 
     out: Path
     tally: Tally
     notices: Sequence[str]
-    """What somebody should know before they publish it, a line each."""
+    """What to know before publishing it, one line each."""
 
 
-class Done(NamedTuple):
-    """How far it has come."""
+class ExportProgress(NamedTuple):
+    """How far an export has come."""
 
     pictures: int
     of_pictures: int
@@ -80,43 +82,45 @@ class Done(NamedTuple):
     of_chains: int
 
 
-Told = Callable[[Done], None]
+OnProgress = Callable[[ExportProgress], None]
 
 
-def export(run: Path, out: Path, wishes: Wishes, told: Told = lambda done: None) -> Exported:
+def export(run: Path, out: Path, options: ExportOptions, progress: OnProgress = lambda done: None) -> Exported:
     """Write a run's pictures and all that is known about them into a new folder."""
-    form_class = format_class(wishes.form)
-    _require_words(wishes)
-    _today()  # a day that cannot be told is told before hours of work
+    form_class = format_class(options.form)
+    _require_words(options)
+    _today()  # an invalid date fails before hours of work
     require_free(out)
     with RunSource(run) as source:
-        chains, left_out = _allowed(source, wishes)
-        if wishes.patches is not None:
+        parts = load_parts(study_of(source.manifest.study).exports)
+        chains, left_out = _allowed(source, options)
+        if options.patches is not None:
             width, height, chain = source.smallest_picture(chains)
-            wishes.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
-        dealt = wishes.splits.deal(_origins(source, chains), wishes.seed)
-        splits = ordered(dealt.values())
-        with whole_folder(out, _plan(source, wishes)) as folder:
+            options.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
+        splits_by_source = options.splits.deal(_origins(source, chains), options.seed)
+        splits = ordered(splits_by_source.values())
+        with whole_folder(out, _plan(source, options)) as folder:
             editors = sorted({chain.editor for chain in chains})
-            form = form_class(folder, splits, editors=editors, shard_bytes=wishes.shard_bytes)
-            writing = _Writing(source, form, wishes, dealt, Tally(left_out=left_out))
+            form = form_class(folder, splits, editors=editors, shard_bytes=options.shard_bytes)
+            writing = _Writing(source, form, options, splits_by_source, parts, Tally(left_out=left_out))
             with form, writing.side:
-                writing.chains(chains, told)
-            writing.papers()
+                writing.chains(chains, progress)
+            writing.write_documents()
         return Exported(out, writing.tally, writing.notices())
 
 
-def _plan(source: RunSource, wishes: Wishes) -> str:
-    """What makes two exports the same one, so that the second may go on where the first was interrupted."""
-    # shards that were made without a key in the environment were not searched for it
+def _plan(source: RunSource, options: ExportOptions) -> str:
+    """Equal for equal exports, so that an interrupted one can be continued."""
+    # finished shards were redacted with the keys of the environment at that time
     keys = sorted((name, value) for name, value in os.environ.items() if SECRET.search(name))
-    told = (version("convergebench"), repr(wishes), source.manifest_sha256, source.content_sha256(), keys)
-    # slow on purpose: nobody should find out a key by trying which one gives this plan
-    return hashlib.pbkdf2_hmac("sha256", repr(told).encode(errors="replace"), b"plan", 100_000).hex()
+    content = exporting.content_sha256(source.records)
+    inputs = (version("convergebench"), repr(options), source.manifest_sha256, content, keys)
+    # slow on purpose: a key must not be found by trying which one gives this plan
+    return hashlib.pbkdf2_hmac("sha256", repr(inputs).encode(errors="replace"), b"plan", 100_000).hex()
 
 
-def _require_words(wishes: Wishes) -> None:
-    words = {"name": wishes.name, "licence": wishes.licence, "creator": wishes.creator, "url": wishes.url}
+def _require_words(options: ExportOptions) -> None:
+    words = {"name": options.name, "licence": options.licence, "creator": options.creator, "url": options.url}
     for option, text in words.items():
         if text is not None and not text.strip():
             raise StudyError(f"--{option} is empty; write something there or leave it out")
@@ -124,17 +128,17 @@ def _require_words(wishes: Wishes) -> None:
             raise StudyError(f"--{option} {text!a}: {fault}")
 
 
-def _allowed(source: RunSource, wishes: Wishes) -> tuple[list[ChainFacts], Counter[str]]:
-    """The chains that may be handed on, and how many records were left out by which licence."""
-    chains = list(source.chains())
+def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts], Counter[str]]:
+    """The chains that may be exported, and the number of omitted records by licence."""
+    chains = list(exporting.chains(source.records))
     if not chains:
         raise StudyError(f"{source.root} holds no chains yet; run its study first")
-    counts = source.picture_counts()
+    counts = exporting.image_counts(source.records)
     left_out: Counter[str] = Counter()
     kept = []
     for chain in chains:
         licence = licence_of(source.manifest, chain.source)
-        if read_licence(licence).restricted and not wishes.include_restricted:
+        if read_licence(licence).restricted and not options.include_restricted:
             left_out[licence] += 1 + counts.get((chain.editor, chain.case), 0)
         else:
             kept.append(chain)
@@ -155,73 +159,80 @@ def _listed(counts: Counter[str]) -> str:
 
 
 class _Writing:
-    """One data set in the making."""
+    """An export in progress."""
 
-    def __init__(self, source: RunSource, form: Format, wishes: Wishes, dealt: dict[str, str], tally: Tally) -> None:
-        self._source, self._form, self._wishes, self._dealt = source, form, wishes, dealt
+    def __init__(
+        self,
+        source: RunSource,
+        form: Format,
+        options: ExportOptions,
+        splits_by_source: dict[str, str],
+        parts: Sequence[ExportPart],
+        tally: Tally,
+    ) -> None:
+        self._source, self._form, self._options, self._splits = source, form, options, splits_by_source
         self.tally = tally
-        given = read_licence(wishes.licence) if wishes.licence else None
-        self._records = Records(source, Rights(given))
-        self._patcher = Patcher(wishes.patches) if wishes.patches is not None else None
-        self._blotter = Blotter()
-        self.side = SideTables(form.root, self._records.table, self._blotter)
+        given = read_licence(options.licence) if options.licence else None
+        self._records = RecordMaker(source, Rights(given))
+        self._patcher = Patcher(options.patches) if options.patches is not None else None
+        self._redactor = Redactor()
+        self.side = SideTables(form.root, self._records.table, parts, self._redactor)
 
-    def chains(self, chains: Sequence[ChainFacts], told: Told) -> None:
+    def chains(self, chains: Sequence[ChainFacts], progress: OnProgress) -> None:
         """Every record of these chains."""
-        counts = self._source.picture_counts()
+        counts = exporting.image_counts(self._source.records)
         total = sum(1 + counts.get((chain.editor, chain.case), 0) for chain in chains)
         for number, chain in enumerate(chains):
-            values, labels = self._source.values(chain), self._source.labels(chain)
+            exported = ExportedChain(self._source, chain)
             self.tally.chain(chain)
-            self.tally.measurements += self.side.measurements(chain, values)
-            self.tally.labels += self.side.labels(chain, labels)
-            self.tally.failures.update(list(seen(labels)))
-            split = self._dealt[chain.picture.sha256]
-            for record in self._records.of_chain(chain, split, values, labels):
+            self.tally.rows.update(self.side.chain(exported))
+            self.tally.failures.update(list(seen(exported.labels)))
+            split = self._splits[chain.picture.sha256]
+            for record in self._records.of_chain(exported, split):
                 self._record(chain, record)
-                told(Done(self.tally.pictures, total, number, len(chains)))
-        told(Done(total, total, len(chains), len(chains)))
+                progress(ExportProgress(self.tally.pictures, total, number, len(chains)))
+        progress(ExportProgress(total, total, len(chains), len(chains)))
 
-    def _record(self, chain: ChainFacts, record: Record) -> None:
+    def _record(self, chain: ChainFacts, record: ExportRecord) -> None:
         self.tally.record(record.values, pictured=record.picture is not None)
-        values = self._blotter.record(record.values)
+        values = self._redactor.record(record.values)
         if record.picture is None:
             self.side.without_image(values)
             return
         picture = record.picture
-        content = Content(picture.bytes, picture.sha256, partial(self._source.read, picture))
+        content = ImageContent(picture.bytes, picture.sha256, partial(self._source.read, picture))
         self._form.add(self._records.table, values, content, EXTENSIONS[picture.mime])
         if self._patcher is not None:
             for patch, png in self._patcher.of(chain, values, self._source.read(picture)):
-                cut = Content(len(png), patch["sha256"], partial(bytes, png))
+                cut = ImageContent(len(png), patch["sha256"], partial(bytes, png))
                 self._form.add(PATCHES, patch, cut, "png")
                 self.tally.patches += 1
 
-    def papers(self) -> None:
+    def write_documents(self) -> None:
         """Card, Croissant file and check sums."""
         form, name = self._form, self._name
         side = {
-            table: form.side_table(self.side.tables[table], file).relative_to(form.root).as_posix()
+            table: form.side_table(table, file).relative_to(form.root).as_posix()
             for table, file in self.side.files().items()
         }
         tables: list[Table] = [self._records.table, *([PATCHES] if self.tally.patches else [])]
         head = front_matter(name, self.tally, form, tables, side)
-        text = card(name, self._source, self._wishes.licence, self.tally, form, tables, side, self._wishes.patches)
+        text = card(name, self._source, self._options.licence, self.tally, form, tables, side, self._options.patches)
         (form.root / "README.md").write_text(redact(head + text), encoding="utf-8")
         files, sets = [], []
         for table in tables:
             some_files, some_sets = form.croissant(table)
             files += some_files
             sets += some_sets
-        about = About(
+        about = DatasetFacts(
             name=name,
             description=description(self._source.manifest, self.tally),
             licences=sorted({read_licence(licence).address for licence in self.tally.licences}),
             published=_today(),
             citation=CITATION,
             keywords=TAGS,
-            url=self._wishes.url,
-            creator=self._wishes.creator,
+            url=self._options.url,
+            creator=self._options.creator,
         )
         written = json.dumps(document(about, files, sets), ensure_ascii=False, indent=1)
         (form.root / "croissant.json").write_text(redact(written) + "\n", encoding="utf-8")
@@ -229,41 +240,41 @@ class _Writing:
 
     @property
     def _name(self) -> str:
-        return self._wishes.name or self._source.manifest.name
+        return self._options.name or self._source.manifest.name
 
     def notices(self) -> list[str]:
-        """What somebody should know before they publish it."""
-        tally, said = self.tally, []
+        """What to know before publishing it, one line each."""
+        tally, lines = self.tally, []
         if tally.left_out:
-            said.append(
+            lines.append(
                 f"{tally.left_out.total():,} pictures are left out, since their source's licence restricts what is "
                 f"made from it ({_listed(tally.left_out)}); --include-restricted exports them"
             )
         unstated = [licence for licence in tally.source_licences if read_licence(licence).unstated]
         names = sorted(name for licence in unstated for name in tally.source_licences[licence])
-        if names and self._wishes.licence is None:
-            said.append(
+        if names and self._options.licence is None:
+            lines.append(
                 f"{len(names)} source images have no stated licence (first: {names[0]}); settle it before publishing, "
                 "then say it with --licence"
             )
-        strange = [licence for licence in sorted(tally.source_licences) if not read_licence(licence).understood]
-        if strange:
-            said.append(
-                f"{sum(len(tally.source_licences[licence]) for licence in strange)} source images have a licence that "
-                f"is not understood here (first: {strange[0]}); read it before publishing"
+        unclear = [licence for licence in sorted(tally.source_licences) if not read_licence(licence).understood]
+        if unclear:
+            lines.append(
+                f"{sum(len(tally.source_licences[licence]) for licence in unclear)} source images have a licence that "
+                f"is not understood here (first: {unclear[0]}); read it before publishing"
             )
-        if self._wishes.licence is not None:
-            own = tally.edited_licences - Counter({self._wishes.licence: tally.pictures})
+        if self._options.licence is not None:
+            own = tally.edited_licences - Counter({self._options.licence: tally.pictures})
             if own:
-                said.append(f"edited pictures that keep their source's licence, as it demands: {_listed(own)}")
+                lines.append(f"edited pictures that keep their source's licence, as it demands: {_listed(own)}")
         unfinished = tally.statuses["open"] + tally.statuses["stopped"] + tally.statuses["failed"]
         if unfinished:
-            said.append(f"{unfinished:,} chains are not finished; they are exported as far as they came")
-        return said
+            lines.append(f"{unfinished:,} chains are not finished; they are exported as far as they came")
+        return lines
 
 
 def _today() -> str:
-    """The day of publication; `SOURCE_DATE_EPOCH` fixes it for those who want the same bytes again."""
+    """The date of publication; `SOURCE_DATE_EPOCH` fixes it for reproducible exports."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not epoch:
         return datetime.now(UTC).date().isoformat()

@@ -61,8 +61,8 @@ def arrow_schema(table: Table) -> pa.Schema:
     columns = [pa.field(field.name, of(field)) for field in table.fields]
     if table.pictures:
         columns.insert(0, pa.field("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())])))
-    told = json.dumps({"info": {"features": hub_features(table)}})
-    return pa.schema(columns, metadata={"huggingface": told})
+    described = json.dumps({"info": {"features": hub_features(table)}})
+    return pa.schema(columns, metadata={"huggingface": described})
 
 
 def polars_schema(table: Table) -> dict[str, pl.DataType | type[pl.DataType]]:

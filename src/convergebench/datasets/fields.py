@@ -1,4 +1,4 @@
-"""The columns of an exported data set, told once: every format, the card and the Croissant file are made from here."""
+"""The columns of an exported data set: every format, the card and the Croissant file are made from this list."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Table:
     fields: tuple[Field, ...]
     pictures: bool = False
     """Whether every record comes with an image."""
+    what: str = ""
+    """In one line, for the card; tables with pictures explain themselves there."""
 
     @property
     def columns(self) -> list[str]:
@@ -37,12 +39,13 @@ class Table:
         return [field.name for field in self.fields]
 
 
-def _fields(kind: FieldKind, /, **columns: str) -> tuple[Field, ...]:
-    return tuple(Field(name, kind, what) for name, what in columns.items())
+def columns(kind: FieldKind, /, **named: str) -> tuple[Field, ...]:
+    """Columns of one kind: name → what it is."""
+    return tuple(Field(name, kind, what) for name, what in named.items())
 
 
 PLACE = (
-    *_fields(
+    *columns(
         "text",
         id="the record: editor/image/variant/run/step",
         chain_id="all steps of one chain have this in common",
@@ -50,16 +53,16 @@ PLACE = (
         variant="what was asked for, step by step",
         family="the kind of variant",
     ),
-    *_fields(
+    *columns(
         "integer",
         run_index="which repeat of the same setting, from 0",
         step_index="0 is the untouched source",
     ),
-    *_fields("text", editor="who edited, as the study calls it"),
+    *columns("text", editor="who edited, as the study calls it"),
 )
-"""Where a picture stands; patches have these too."""
+"""What identifies a picture; patches have these columns too."""
 
-RIGHTS = _fields(
+RIGHTS = columns(
     "text",
     split="`train` unless splits were asked for; all pictures of one source are in one split",
     source_address="where the source image comes from",
@@ -69,33 +72,33 @@ RIGHTS = _fields(
 
 STEP = (
     *PLACE,
-    *_fields("integer", parent_step="the step it was made from: the one before, or 0 in independent runs"),
-    *_fields("flag", independent="whether every step of the chain starts from the untouched source"),
-    *_fields("integer", round="the round it belongs to; a round trip has two steps a round"),
-    *_fields("text", operation="what the prompt should do, for checking", prompt="the words that the editor read"),
-    *_fields("integer", seed="null: the editor takes none"),
-    *_fields("number", temperature="null: none was sent"),
-    *_fields(
+    *columns("integer", parent_step="the step it was made from: the one before, or 0 in independent runs"),
+    *columns("flag", independent="whether every step of the chain starts from the untouched source"),
+    *columns("integer", round="the round it belongs to; a round trip has two steps a round"),
+    *columns("text", operation="what the prompt should do, for checking", prompt="the words that the editor read"),
+    *columns("integer", seed="null: the editor takes none"),
+    *columns("number", temperature="null: none was sent"),
+    *columns(
         "text",
         resolution_requested="`1K`, `2K`, `4K`; null: none was asked for",
         session="`fresh`, or `single` where every call carried the turns before it",
     ),
-    *_fields(
+    *columns(
         "integer",
         width="of the picture that came back, in pixels",
         height="of the picture that came back, in pixels",
         file_bytes="length of the file as received",
     ),
-    *_fields(
+    *columns(
         "text",
         mime="of the file as received",
         sha256="of the file as received",
         model_id="who says to have answered",
         started="when the first call for this step began, UTC",
     ),
-    *_fields("number", seconds="all calls for this step together", cost="dollars, all calls for this step together"),
-    *_fields("integer", attempts="calls it took"),
-    *_fields(
+    *columns("number", seconds="all calls for this step together", cost="dollars, all calls for this step together"),
+    *columns("integer", attempts="calls it took"),
+    *columns(
         "text",
         reasoning_summary="what the model says it thought; null: it gave none",
         status="`ok`, or why there is no picture",
@@ -105,20 +108,20 @@ STEP = (
         settings="JSON: everything asked for beside the words",
         used="JSON: what was really sent beside the words",
     ),
-    *_fields(
+    *columns(
         "texts",
         failures="names of the failure modes seen in this picture (people's word before judges', that before rules'; "
         "the newest of each, of several people the majority's); null: nobody looked",
     ),
-    *_fields(
+    *columns(
         "text",
         kind="what the source shows: face, object, scene",
         origin="`photograph` or `drawn`; null: its suite does not say",
         source_sha256="of the untouched source file",
     ),
     *RIGHTS,
-    *_fields("flag", simulated="true: no model edited this, but arithmetic with a known outcome"),
-    *_fields(
+    *columns("flag", simulated="true: no model edited this, but arithmetic with a known outcome"),
+    *columns(
         "text",
         editor_fingerprint="another one is another editor",
         run_name="the run it was made in",
@@ -128,42 +131,44 @@ STEP = (
     ),
 )
 
-MEASURED = _fields("texts", without_value="measurements without a finite number, each with the reason")
+MEASURED = columns("texts", without_value="measurements without a finite number, each with the reason")
 
 PATCH = (
     *PLACE,
-    *_fields("text", parent_id="the record whose picture it was cut from"),
-    *_fields("integer", patch_index="from 0; the same index is the same place in every step of a source"),
-    *_fields("integer", x="left edge in the parent's picture, in pixels", y="upper edge", side="of the square"),
-    *_fields("text", sha256="of the patch's file", parent_sha256="of the file it was cut from"),
+    *columns("text", parent_id="the record whose picture it was cut from"),
+    *columns("integer", patch_index="from 0; the same index is the same place in every step of a source"),
+    *columns("integer", x="left edge in the parent's picture, in pixels", y="upper edge", side="of the square"),
+    *columns("text", sha256="of the patch's file", parent_sha256="of the file it was cut from"),
     *RIGHTS,
 )
 
 MEASUREMENTS = Table(
     "measurements",
     (
-        *_fields("text", id="the record that was measured", chain_id="its chain", metric="as `cbench list metrics`"),
-        *_fields("integer", step_index="its step"),
-        *_fields("text", role="what it was compared with: source, return, first, around, lag, step, …"),
-        *_fields("integer", lag="how many rounds back, 0 unless the role is lag"),
-        *_fields("text", align="how pictures of different size were made comparable"),
-        *_fields("number", value="may be infinite; null: see status"),
-        *_fields("text", status="`ok` or the reason", detail="more about it", fingerprint="of the metric"),
+        *columns("text", id="the record that was measured", chain_id="its chain", metric="as `cbench list metrics`"),
+        *columns("integer", step_index="its step"),
+        *columns("text", role="what it was compared with: source, return, first, around, lag, step, …"),
+        *columns("integer", lag="how many rounds back, 0 unless the role is lag"),
+        *columns("text", align="how pictures of different size were made comparable"),
+        *columns("number", value="may be infinite; null: see status"),
+        *columns("text", status="`ok` or the reason", detail="more about it", fingerprint="of the metric"),
     ),
+    what="every measurement with its role, alignment, status and detail; infinite values too",
 )
 
 LABELS = Table(
     "labels",
     (
-        *_fields("text", chain_id="the chain", mode="the failure mode", level="sub-object, object, image or noise"),
-        *_fields("flag", present="false: looked for and not seen; null: could not be told"),
-        *_fields("integer", step="where it is first seen", last="where it is last seen; null: to the end"),
-        *_fields("integer", shown="the step that shows it best"),
-        *_fields("text", region="JSON [x, y, width, height] as shares of that picture; null: all of it"),
-        *_fields("number", confidence="0 to 1"),
-        *_fields("text", source="rule, judge or person; a person's word counts before a judge's, that before a rule's"),
-        *_fields("text", by="fingerprint of the detector, or who labelled", detail="the finding in words", made="when"),
+        *columns("text", chain_id="the chain", mode="the failure mode", level="sub-object, object, image or noise"),
+        *columns("flag", present="false: looked for and not seen; null: could not be told"),
+        *columns("integer", step="where it is first seen", last="where it is last seen; null: to the end"),
+        *columns("integer", shown="the step that shows it best"),
+        *columns("text", region="JSON [x, y, width, height] as shares of that picture; null: all of it"),
+        *columns("number", confidence="0 to 1"),
+        *columns("text", source="rule, judge or person; a person's word counts before a judge's, that before a rule's"),
+        *columns("text", by="fingerprint of the detector, or who labelled", detail="the finding in words", made="when"),
     ),
+    what="every failure label with its maker; which one counts is told under *Columns*, `failures`",
 )
 
 
@@ -179,7 +184,8 @@ PATCHES = Table("patches", PATCH, pictures=True)
 
 def without_pictures(table: Table) -> Table:
     """The same columns for steps that gave no picture."""
-    return Table("without_image", table.fields)
+    what = "steps that gave no picture (refused, ended), with the same columns"
+    return Table("without_image", table.fields, what=what)
 
 
 def empty_record(fields: Sequence[Field]) -> dict[str, object]:

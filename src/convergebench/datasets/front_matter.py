@@ -15,12 +15,12 @@ TAGS = ("image", "image-editing", "image-quality-assessment", "iterative-editing
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def front_matter(name: str, tally: Tally, form: Format, tables: Sequence[Table], side: Mapping[str, str]) -> str:
+def front_matter(name: str, tally: Tally, form: Format, tables: Sequence[Table], side: Mapping[Table, str]) -> str:
     """Licence, size, and for every table where its files are and which types its columns have."""
     licence = card_licence(tally)
     configs: list[dict[str, Any]] = [_config(form, table, default=index == 0) for index, table in enumerate(tables)]
     # `datasets` reads all configurations of a set in one form, so that other tables can only be one beside Parquet
-    configs += [{"config_name": table, "data_files": file} for table, file in side.items() if form.name == "hf"]
+    configs += [{"config_name": table.name, "data_files": file} for table, file in side.items() if form.name == "hf"]
     head: dict[str, Any] = {
         "license": licence,
         **({"license_name": "see-the-card", "license_link": "README.md"} if licence == "other" else {}),

@@ -1,8 +1,8 @@
-"""What a source's licence lets one do with pictures made from it.
+"""What a source's licence allows for pictures made from it.
 
-A licence comes as free text (an SPDX id, an address, a Flickr phrase). Flags are found anywhere in the text, so that a
-longer sentence with `non-commercial` in it is never taken for a free one; an id is only given to text that is one, or
-that holds its address and nothing that asks for more.
+A licence is free text (an SPDX id, an address, a Flickr phrase). Restrictions are found anywhere in the text, so that a
+sentence with `non-commercial` in it is never taken for a free licence; an id is given only to text that is one, or that
+holds its address and no further restriction.
 """
 
 from __future__ import annotations
@@ -78,35 +78,35 @@ _ADDRESSES = {"public domain": "https://creativecommons.org/publicdomain/mark/1.
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """A licence as it was written, and what it means here."""
+    """The text of a licence and its meaning."""
 
     text: str
     id: str | None
-    """SPDX id or `public domain`; None: not one that is known."""
+    """SPDX id or `public domain`; None: unknown."""
     non_commercial: bool = False
     no_derivatives: bool = False
     share_alike: bool = False
     closed: bool = False
-    """Says that it may not be handed on."""
+    """Forbids redistribution."""
 
     @property
     def unstated(self) -> bool:
-        """Nobody said what may be done."""
+        """Whether no licence is stated."""
         return _plain(self.text) in _UNSTATED
 
     @property
     def restricted(self) -> bool:
-        """Pictures made from it may not be handed on freely."""
+        """Whether it restricts the redistribution of pictures made from it."""
         return self.non_commercial or self.no_derivatives or self.closed
 
     @property
     def understood(self) -> bool:
-        """Whether it is clear what it asks for."""
+        """Whether its meaning is known."""
         return self.id is not None or self.unstated or self.restricted
 
     @property
     def free(self) -> bool:
-        """Nothing at all is asked for."""
+        """Whether it has no conditions."""
         return self.id in _FREE
 
     @property
@@ -126,7 +126,7 @@ class Licence:
 
 
 def read_licence(text: str) -> Licence:
-    """What this text says."""
+    """The licence that a text states."""
     plain = _plain(text)
     identity = _SPDX.get(plain) or _creative(plain) or _from_address(text)
     found = _flags(text) | _flags(identity or "")
@@ -141,9 +141,9 @@ def read_licence(text: str) -> Licence:
 
 
 def covers(given: Licence, source: Licence) -> bool:
-    """Whether pictures made from a source under `source` may be handed on under `given`.
+    """Whether pictures made from a source under `source` may be published under `given`.
 
-    A source without a stated licence is taken to be the exporter's own, who may say what they like.
+    A source without a stated licence counts as the exporter's own.
     """
     if source.unstated or source.free or _same(given, source):
         return True
@@ -157,9 +157,9 @@ def _same(one: Licence, other: Licence) -> bool:
 
 
 def _flags(text: str) -> set[str]:
-    """What is asked for anywhere in the text; `cc_by_nc` says it as `CC BY-NC` does."""
-    spoken = re.sub(r"[\s_]+", " ", text.lower())
-    return {name for name, pattern in _FLAGS.items() if pattern.search(spoken)}
+    """The restrictions found anywhere in the text; `cc_by_nc` equals `CC BY-NC`."""
+    plain = re.sub(r"[\s_]+", " ", text.lower())
+    return {name for name, pattern in _FLAGS.items() if pattern.search(plain)}
 
 
 def _plain(text: str) -> str:
@@ -178,7 +178,7 @@ def _creative(plain: str) -> str | None:
 
 
 def _from_address(text: str) -> str | None:
-    """The licence at the one address in the text, unless the words around it ask for more than it does."""
+    """The licence at the only address in the text, unless the text adds restrictions to it."""
     named = {_at(found) for found in _ADDRESS.finditer(text.lower())}
     if len(named) != 1:
         return None

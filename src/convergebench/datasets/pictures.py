@@ -1,4 +1,4 @@
-"""Where the bytes of a set's images are: in files, in tables, in archives. Each is read when it is wanted."""
+"""Reading the images of a set from files, tables and archives, each only when it is needed."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from convergebench.datasets.chains import Picture
 from convergebench.errors import StudyError
 from convergebench.images.cells import cell_of
 from convergebench.images.folder import SUFFIXES
-from convergebench.images.parquet_bounds import require_bearable
+from convergebench.images.parquet_bounds import require_plausible_size
 
 BLOCK_BYTES = 64 << 20
-"""Rows of a table are read together, about so many bytes of them: one row costs as much as its neighbours."""
+"""Approximate size of a block of table rows that are read together: one row alone would cost as much."""
 BLOCKS = 8
-"""So many are kept."""
+"""Cached blocks."""
 
 LARGEST = 512 << 20
-"""Bytes of the largest file that is taken for a picture: an archive may claim to hold far more than memory."""
+"""Largest size of a picture in bytes: an archive may claim more than fits into memory."""
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Ways of packing that are unpacked no further than asked for."""
+"""Compression methods that can be read in part."""
 _READING = threading.Lock()
 
 
 def is_image(path: Path) -> bool:
-    """Whether the name is that of an image file; hidden ones are not looked at."""
+    """Whether the name is that of an image file; hidden files are not."""
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
 def is_inside(root: Path, path: Path) -> bool:
-    """Whether a file really lies below a folder, links followed; what the Hub's cache links to belongs to the set."""
+    """Whether a file is below a folder after following links; blobs of the Hub's cache belong to the set."""
     real, home = path.resolve(), root.resolve()
     snapshots = (above for above in (home, *home.parents) if above.parent.name == "snapshots")
     return any(real.is_relative_to(one) for one in (home, *(above.parent.parent / "blobs" for above in snapshots)))
 
 
 def in_file(path: Path) -> Picture:
-    """A file by itself."""
+    """A plain file."""
     return Picture(str(path), partial(_read_file, path))
 
 
@@ -56,7 +56,7 @@ def in_folder(root: Path, name: str) -> Picture | None:
     path = root.joinpath(*relative.parts)
     try:
         there = path.is_file()
-    except (OSError, ValueError):  # a name that is too long for any file
+    except (OSError, ValueError):  # too long for a file name
         there = False
     if not there:
         return None
@@ -66,7 +66,7 @@ def in_folder(root: Path, name: str) -> Picture | None:
 
 
 def looked_up(root: Path, name: str, missing: str) -> tuple[Picture | None, str]:
-    """The file that a row names, and what is wrong with it: a fault of one chain must not be one of the whole set."""
+    """The file that a row names, and its fault, if any: a fault must only affect its own chain."""
     try:
         picture = in_folder(root, name)
     except StudyError as error:
@@ -80,7 +80,7 @@ def in_zip(archive: Path, name: str) -> Picture:
 
 
 def in_part(archive: Path, name: str, offset: int, size: int) -> Picture:
-    """So many bytes of an uncompressed archive, such as a member of a tar file."""
+    """A byte range of an uncompressed archive, such as a member of a tar file."""
     return Picture(f"{archive}: {name}", partial(_read_part, archive, offset, size))
 
 
@@ -93,7 +93,7 @@ def _read_file(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            return stream.read(_bearable(size, str(path)))
+            return stream.read(_checked_size(size, str(path)))
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -103,10 +103,10 @@ def _read_zip(archive: Path, name: str) -> bytes:
         with zipfile.ZipFile(archive) as opened:
             member = opened.getinfo(name)
             if member.compress_type not in _PACKED:
-                raise StudyError(f"{name} in {archive} is packed in an unusual way; pack it anew with zip")
-            size = _bearable(member.file_size, f"{name} in {archive}")
+                raise StudyError(f"{name} in {archive} uses an unsupported compression method; pack it again with zip")
+            size = _checked_size(member.file_size, f"{name} in {archive}")
             with opened.open(member) as stream:
-                return stream.read(size + 1)  # one more, so that the end is seen and the checksum looked at
+                return stream.read(size + 1)  # one more byte, so that the checksum is verified at the end
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
         raise StudyError(f"cannot read {name} out of {archive}: {error}") from error
 
@@ -115,19 +115,19 @@ def _read_part(archive: Path, offset: int, size: int) -> bytes:
     try:
         with archive.open("rb") as stream:
             stream.seek(offset)
-            return stream.read(_bearable(size, f"a part of {archive}"))
+            return stream.read(_checked_size(size, f"a part of {archive}"))
     except OSError as error:
         raise StudyError(f"cannot read {archive}: {error.strerror or error}") from error
 
 
-def _bearable(size: int, what: str) -> int:
+def _checked_size(size: int, what: str) -> int:
     if size > LARGEST:
         raise StudyError(f"{what} has {size >> 20:,} MiB, more than the {LARGEST >> 20:,} of any picture; take it out")
     return size
 
 
 def _read_cell(path: Path, column: str, row: int) -> bytes:
-    with _READING:  # neighbours asked for by several threads are read once
+    with _READING:  # so that several threads read a block once
         stamp = path.stat().st_mtime_ns
         rows = _rows_at_once(path, stamp)
         value = cell_of(_block(path, stamp, column, row // rows, rows), row % rows, f"{path}, row {row}, {column}")
@@ -150,8 +150,8 @@ def _rows_at_once(path: Path, stamp: int) -> int:
 
 @lru_cache(maxsize=BLOCKS)
 def _block(path: Path, stamp: int, column: str, number: int, rows: int) -> pl.Series:
-    """As a column: only the cell that is asked for becomes an object of Python."""
-    require_bearable(path, (column,))
+    """As a Polars column: only the requested cell becomes a Python object."""
+    require_plausible_size(path, (column,))
     try:
         return pl.scan_parquet(path).select(column).slice(number * rows, rows).collect().get_column(column)
     except (pl.exceptions.PolarsError, OSError) as error:

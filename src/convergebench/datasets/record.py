@@ -7,32 +7,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convergebench.datasets.failing import failures_at
 from convergebench.datasets.fields import STEP, Table, empty_record, steps_table
 from convergebench.datasets.licences import Licence, covers, read_licence
-from convergebench.datasets.measured import Names
-from convergebench.datasets.secrets import told_as_json
-from convergebench.datasets.source import ChainFacts, Label, Picture, RunSource, StepFacts, Value
+from convergebench.datasets.measured import MeasurementNames
+from convergebench.datasets.parts import ExportedChain
+from convergebench.datasets.secrets import redacted_json
+from convergebench.datasets.seen_failures import failures_at
+from convergebench.datasets.source import RunSource
 from convergebench.store.manifest import Manifest
+from convergebench.store.queries.exporting import ChainFacts, StepFacts, measured_kinds
+from convergebench.store.tables import ImageRow
 
 PHOTOGRAPHS = ("scikit-image:", "scikit-learn:")
 """How the source of a shipped photograph begins; drawings begin with `drawn:`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ExportRecord:
     """The columns of one picture, and where its bytes are; without a picture the step was refused or ended."""
 
     values: Mapping[str, Any]
-    picture: Picture | None
+    picture: ImageRow | None
 
 
 @dataclass(frozen=True)
 class Rights:
-    """What the records of each source image may be handed on under."""
+    """The licence of each record."""
 
     given: Licence | None
-    """What the exporter says, if they say anything."""
+    """The licence that the exporter gives, if any."""
 
     def of_step(self, source: Licence, *, untouched: bool) -> str:
         """The exporter's licence where the source's allows it, else the source's own; a source keeps its own."""
@@ -42,26 +45,26 @@ class Rights:
         return self.given.text if covers(self.given, source) else unchanged
 
 
-class Records:
+class RecordMaker:
     """Makes the records of a run."""
 
     def __init__(self, source: RunSource, rights: Rights) -> None:
         self._source, self._rights = source, rights
-        self._names = Names(source.measured(), source.manifest.metrics, source.align)
+        self._names = MeasurementNames(
+            measured_kinds(source.records, source.align), source.manifest.metrics, source.align
+        )
         self.table: Table = steps_table(self._names.keys)
 
-    def of_chain(
-        self, chain: ChainFacts, split: str, values: Sequence[Value], labels: Sequence[Label]
-    ) -> Iterator[Record]:
+    def of_chain(self, exported: ExportedChain, split: str) -> Iterator[ExportRecord]:
         """The chain's records in order, the untouched source first."""
-        steps = self._source.steps(chain)
+        chain, steps = exported.facts, exported.steps
         common = {**self._common(chain), "split": split}
-        numbers = self._names.by_step(values)
-        # an imported chain starts from a state of its own, which only its first step names
+        numbers = self._names.by_step(exported.values)
+        # an imported chain starts from its own state, which only its first step names
         starts = {chain.picture.id: 0, **{step.parent: 0 for step in steps[:1]}}
         indices = {**starts, **{step.key: step.position for step in steps}}
         sessions = self._source.manifest.sessions
-        first = {**_untouched(chain), **_made(sessions, "")}
+        first = {"step_index": 0, "round": 0, "status": "ok", "picture": chain.picture, **_made(sessions, "")}
         for facts in (first, *({**_edited(step, indices), **_made(sessions, step.started or "")} for step in steps)):
             picture = facts.pop("picture")
             # edits that were imported under a licence of their own keep it
@@ -70,10 +73,10 @@ class Records:
             record = {**empty_record(STEP), **common, **_of_picture(picture), **facts}
             record["id"] = f"{chain.id}/{index}"
             record["licence"] = self._rights.of_step(rights, untouched=index == 0)
-            record["failures"] = failures_at(labels, index)
+            record["failures"] = failures_at(exported.labels, index)
             if self._names.keys:
                 record["measurements"], record["without_value"] = numbers(index)
-            yield Record({name: record[name] for name in self.table.columns}, picture)
+            yield ExportRecord({name: record[name] for name in self.table.columns}, picture)
 
     def _common(self, chain: ChainFacts) -> dict[str, Any]:
         manifest = self._source.manifest
@@ -101,23 +104,19 @@ class Records:
 
 
 def licence_of(manifest: Manifest, source: str) -> str:
-    """The licence of a source image, `not stated` where nobody said one."""
+    """The licence of a source image, or `not stated`."""
     return str(manifest.sources.get(source, {}).get("licence") or "not stated")
 
 
 def origin_of(source: Mapping[str, Any]) -> str | None:
-    """`photograph` or `drawn`, as far as its suite knows."""
+    """`photograph` or `drawn`; None: its suite does not say."""
     if source.get("origin") in ("photograph", "drawn"):
         return str(source["origin"])
-    told = str(source.get("source", ""))
-    return "drawn" if told.startswith("drawn:") else "photograph" if told.startswith(PHOTOGRAPHS) else None
+    stated = str(source.get("source", ""))
+    return "drawn" if stated.startswith("drawn:") else "photograph" if stated.startswith(PHOTOGRAPHS) else None
 
 
-def _untouched(chain: ChainFacts) -> dict[str, Any]:
-    return {"step_index": 0, "round": 0, "status": "ok", "picture": chain.picture}
-
-
-def _of_picture(picture: Picture | None) -> dict[str, Any]:
+def _of_picture(picture: ImageRow | None) -> dict[str, Any]:
     if picture is None:
         return {}
     return {
@@ -132,31 +131,31 @@ def _of_picture(picture: Picture | None) -> dict[str, Any]:
 def _edited(step: StepFacts, indices: Mapping[str, int]) -> dict[str, Any]:
     settings = json.loads(step.settings)
     used = json.loads(step.used) if step.used else {}
-    # what was recorded elsewhere says there how it was made: the replay's own clock and settings say nothing
-    told = used if isinstance(used, dict) else {}
+    # imported steps state here how they were made; time and settings of the replay mean nothing
+    stated = used if isinstance(used, dict) else {}
     return {
         "step_index": step.position,
         "parent_step": indices.get(step.parent),
         "round": step.round,
         "operation": step.operation,
         "prompt": step.instruction,
-        "seed": told.get("seed") if step.seed is None else step.seed,
-        "temperature": _first(settings.get("temperature"), told.get("temperature")),
-        "resolution_requested": _first(settings.get("resolution"), told.get("resolution")),
-        "session": _first(told.get("session"), settings.get("session")),
+        "seed": stated.get("seed") if step.seed is None else step.seed,
+        "temperature": _first(settings.get("temperature"), stated.get("temperature")),
+        "resolution_requested": _first(settings.get("resolution"), stated.get("resolution")),
+        "session": _first(stated.get("session"), settings.get("session")),
         "model_id": step.model,
-        "started": _first(told.get("started"), step.started),
-        "seconds": _first(told.get("seconds"), step.seconds),
+        "started": _first(stated.get("started"), step.started),
+        "seconds": _first(stated.get("seconds"), step.seconds),
         "cost": step.dollars,
         "attempts": step.attempts,
         "reasoning_summary": step.reasoning,
         "status": step.status,
         "detail": step.detail or None,
         "step_key": step.key,
-        "settings": told_as_json(settings),
-        "used": told_as_json(used) if step.used else None,
+        "settings": redacted_json(settings),
+        "used": redacted_json(used) if step.used else None,
         "picture": step.picture,
-        "own_licence": told.get("licence"),
+        "own_licence": stated.get("licence"),
     }
 
 
@@ -165,7 +164,7 @@ def _first(*values: Any) -> Any:
 
 
 def _made(sessions: Sequence[Mapping[str, Any]], started: str) -> dict[str, Any]:
-    """Which program made it: that of the last command begun before it, for a source that of the first."""
+    """The program versions of the last session begun before it; for a source, of the first."""
     before = [session for session in sessions if str(session.get("started", "")) <= started] or list(sessions[:1])
     if not before:
         return {}

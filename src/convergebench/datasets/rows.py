@@ -1,4 +1,4 @@
-"""Tables beside images: CSV, JSON lines, JSON and Parquet, each as plain rows; every fault is one line."""
+"""Reading tables of a set: CSV, JSON lines, JSON and Parquet, as plain rows; every fault is a one-line error."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import polars as pl
 
 from convergebench.errors import StudyError
 from convergebench.images.cells import require_small
-from convergebench.images.parquet_bounds import require_bearable
+from convergebench.images.parquet_bounds import require_plausible_size
 from convergebench.sheets import unguarded
 
 Row = dict[str, Any]
 
-csv.field_size_limit(1 << 24)  # lists of wishes and summaries of thoughts are long
+csv.field_size_limit(1 << 24)  # lists of instructions and reasoning summaries are long
 
 
 def columns_of(path: Path) -> frozenset[str]:
-    """The columns of a Parquet or CSV table, or the keys of the first JSON line; nothing if it cannot be told."""
+    """The columns of a Parquet or CSV table, or the keys of the first JSON line; empty if it cannot be read."""
     try:
         if path.suffix == ".parquet":
             return frozenset(pl.read_parquet_schema(path))
@@ -52,7 +52,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file as it stands."""
+    """The content of a JSON file."""
     try:
         return parse_json(path.read_text("utf-8-sig"))
     except OSError as error:
@@ -62,7 +62,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON in which no object has a key twice: which of the two is meant cannot be told."""
+    """Parse JSON; a repeated key is an error, since it is ambiguous."""
     return json.loads(text, object_pairs_hook=_each_key_once)
 
 
@@ -75,8 +75,8 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> Row:
     return found
 
 
-def literal(value: Any, *, what: str) -> list[str]:
-    """A list of texts: as a list, or as one written out in JSON or in Python's own form."""
+def text_list(value: Any, *, what: str) -> list[str]:
+    """A list of strings, given as a list or as its JSON or Python literal."""
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -87,15 +87,15 @@ def literal(value: Any, *, what: str) -> list[str]:
     return [" ".join(one.split()) for one in value]
 
 
-def require(row: Row, columns: Sequence[str], *, what: str) -> None:
-    """Say which column is not there."""
+def require_columns(row: Row, columns: Sequence[str], *, what: str) -> None:
+    """`StudyError` that names the first missing column."""
     missing = [column for column in columns if column not in row]
     if missing:
         raise StudyError(f"{what} has no column '{missing[0]}' (needed: {', '.join(columns)})")
 
 
-def sound_text(value: Any, *, what: str) -> None:
-    """Refuse halves of characters (surrogates): JSON can write them, but no file, table or page can hold them."""
+def require_unicode(value: Any, *, what: str) -> None:
+    """Refuse lone surrogates: JSON can express them, but no file, table or page can store them."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         text.encode("utf-8")
@@ -110,7 +110,7 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
         table = pl.scan_parquet(path)
         there = table.collect_schema().names()
         chosen = there if columns is None else [column for column in columns if column in there]
-        require_bearable(path, chosen)
+        require_plausible_size(path, chosen)
         return require_small(table.select(chosen).collect(), str(path)).to_dicts()
     except pl.exceptions.PolarsError as error:
         raise StudyError(f"{path} is not a readable Parquet file ({' '.join(str(error).split())[:120]})") from error

@@ -1,4 +1,4 @@
-"""Parts of a data set, never with the same picture on both sides: whole source images are dealt out, by content."""
+"""Splits of a data set by source image, so that no picture is on both sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BY_ORIGIN = "origin"
 
 @dataclass(frozen=True)
 class Splits:
-    """How to deal out source images."""
+    """How source images are assigned to splits."""
 
     shares: tuple[float, ...] = (1.0,)
     by_origin: bool = False
@@ -32,8 +32,8 @@ class Splits:
             )
         order = sorted(sources, key=lambda sha256: hashlib.sha256(f"{seed}:{sha256}".encode()).digest())
         counts = _counts(self.shares, len(order))
-        dealt = [name for name, count in zip(names, counts, strict=True) for _ in range(count)]
-        return dict(zip(order, dealt, strict=True))
+        split_of = [name for name, count in zip(names, counts, strict=True) for _ in range(count)]
+        return dict(zip(order, split_of, strict=True))
 
 
 def read_splits(text: str | None) -> Splits:
@@ -58,7 +58,7 @@ def ordered(splits: Iterable[str]) -> list[str]:
 
 
 def _counts(shares: tuple[float, ...], total: int) -> list[int]:
-    """How many each gets: at least one, else as near to the shares as whole images allow."""
+    """Images per split: at least one, else as close to the shares as possible."""
     counts = [max(1, round(share * total)) for share in shares]
     while sum(counts) != total:
         step = 1 if sum(counts) < total else -1

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from convergebench.datasets.source import ChainFacts
+from convergebench.store.queries.exporting import ChainFacts
 
 
 @dataclass
 class Tally:
-    """Counts for the card and for the last line on the screen."""
+    """Counts for the card and the final message."""
 
     pictures: int = 0
     patches: int = 0
-    measurements: int = 0
-    labels: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    """By table without pictures."""
     cost: float = 0.0
     """Dollars; a step that several chains share is paid once."""
     chains: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""Built-in names → where they live. Read only when a name is looked up."""
+"""Built-in editors: name → import path. Imported only when a name is looked up."""
 
 _FAMILY = "convergebench.editors.simulated.family"
 
@@ -31,11 +31,11 @@ TABLE: dict[str, str] = {
     "span-x2": "convergebench.editors.restorers.family:span_x2",
     "realesr-anime": "convergebench.editors.restorers.family:realesr_anime",
     "realesrgan-x4": "convergebench.editors.restorers.family:realesrgan_x4",
-    "paste-back": "convergebench.editors.made.paste_back:paste_back",
-    "anchor": "convergebench.editors.made.anchor:anchor",
-    "best-of": "convergebench.editors.made.best_of:best_of",
-    "then": "convergebench.editors.made.then:then",
-    "resave": "convergebench.editors.made.resave:resave",
+    "paste-back": "convergebench.editors.composite.paste_back:paste_back",
+    "anchor": "convergebench.editors.composite.anchor:anchor",
+    "best-of": "convergebench.editors.composite.best_of:best_of",
+    "then": "convergebench.editors.composite.then:then",
+    "resave": "convergebench.editors.composite.resave:resave",
     "maxim-denoising": "convergebench.editors.maxim.family:maxim_denoising",
     "maxim-deblurring": "convergebench.editors.maxim.family:maxim_deblurring",
     "maxim-deraining": "convergebench.editors.maxim.family:maxim_deraining",

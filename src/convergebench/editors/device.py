@@ -1,22 +1,22 @@
-"""Where a torch network of an editor works: `auto`, `cpu`, `cuda` or `cuda:1`."""
+"""The device of an editor's torch network: `auto`, `cpu`, `cuda` or `cuda:1`."""
 
 from __future__ import annotations
 
 
-def chosen_device(asked: str) -> str:
-    """The device that was asked for; `auto` is a GPU if there is one."""
+def chosen_device(requested: str) -> str:
+    """The requested device; `auto` is a GPU if there is one."""
     import torch
 
-    if asked == "auto":
+    if requested == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    return asked
+    return requested
 
 
-def without_gpu(asked: str) -> list[str]:
-    """What is missing if this GPU is not there, as an editor's `lacks` says it."""
+def lacking_gpu(requested: str) -> list[str]:
+    """The missing GPU, as an editor's `lacks` reports it; empty if it is there."""
     import torch
 
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if int(asked.partition(":")[2] or 0) < count:
+    if int(requested.partition(":")[2] or 0) < count:
         return []
-    return [f"there is no {asked} here (torch sees {count} of them); say device = 'cpu'"]
+    return [f"there is no {requested} here (torch sees {count} of them); say device = 'cpu'"]

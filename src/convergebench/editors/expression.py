@@ -1,4 +1,4 @@
-"""`best-of(paste-back(sim-noise), 3, metric=ssim)`: an editor made of editors, in the words a person types."""
+"""`best-of(paste-back(sim-noise), 3, metric=ssim)`: parses the expression of a composite editor."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Value = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A word with its arguments; nested expressions stay text until their turn comes."""
+class EditorExpression:
+    """A composite editor's name and its arguments; nested expressions stay unparsed text."""
 
     word: str
     arguments: tuple[Value, ...]
     named: dict[str, Value]
 
     def options(self, positional: tuple[str, ...]) -> dict[str, Value]:
-        """Arguments as options, by these names."""
+        """Arguments as options; positional ones get these names."""
         if len(self.arguments) > len(positional):
             raise StudyError(f"{self.word} takes {len(positional)} arguments ({', '.join(positional)})")
         given = dict(zip(positional, self.arguments, strict=False))
@@ -32,7 +32,7 @@ class Call:
         return given | self.named
 
     def written(self, name: Callable[[str], str]) -> str:
-        """The expression in its one spelling; `name` gives that of an argument."""
+        """The expression in canonical spelling; `name` gives the canonical name of an argument."""
         plain = [_text(value, name) for value in self.arguments]
         return f"{self.word}({', '.join([*plain, *(f'{key}={_text(one, name)}' for key, one in self.named.items())])})"
 
@@ -41,7 +41,7 @@ def _text(value: Value, name: Callable[[str], str]) -> str:
     return str(value).lower() if isinstance(value, bool) else name(value) if isinstance(value, str) else f"{value}"
 
 
-def parse(text: str) -> Call | None:
+def parse(text: str) -> EditorExpression | None:
     """The expression, or None if this is a plain name."""
     found = _CALL.match(text)
     if found is None:
@@ -58,11 +58,11 @@ def parse(text: str) -> Call | None:
             raise StudyError(f"cannot read the editor '{text}': '{piece}' comes after a named argument")
         else:
             arguments.append(_value(piece))
-    return Call(found["word"], tuple(arguments), named)
+    return EditorExpression(found["word"], tuple(arguments), named)
 
 
 def _pieces(inside: str, text: str) -> list[str]:
-    """What stands between the commas that are not inside brackets."""
+    """Split at the commas that are not inside brackets."""
     pieces, depth, begin = [], 0, 0
     for place, letter in enumerate(inside):
         depth += (letter == "(") - (letter == ")")

@@ -1,4 +1,4 @@
-"""Any editor by what a person types.
+"""Finds any editor by the name that the user gives.
 
 A built-in, a plug-in, a model's id or nickname, `provider:model`, `module:Class`, or an expression such as
 `paste-back(sim-jpeg)`.
@@ -6,17 +6,14 @@ A built-in, a plug-in, a model's id or nickname, `provider:model`, `module:Class
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from convergebench import registry
 from convergebench.editors.expression import parse
-from convergebench.editors.models.table import Model, find_model, models
-from convergebench.editors.providers.table import PROVIDERS, speaker
+from convergebench.editors.models.table import ModelEntry, find_model, models
+from convergebench.editors.providers.table import PROVIDERS, provider_class
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.types import Capabilities, Editor, Limits
 
@@ -24,7 +21,7 @@ _IN_A_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$")
 
 
 def make_editor(use: str, name: str = "", **options: Any) -> Editor:
-    """The editor, under a name of its own or the one it was asked for by. Loads no network and needs no key."""
+    """Create an editor; `name` defaults to the canonical form of `use`. Loads no network and needs no key."""
     call = parse(use)
     if call is not None:
         made = registry.load("editors", call.word) if call.word in registry.names("editors") else None
@@ -41,25 +38,25 @@ def make_editor(use: str, name: str = "", **options: Any) -> Editor:
     if model is None and ":" in use:
         provider, _, called = use.partition(":")
         if provider in PROVIDERS:
-            model = _listed(provider, called) or speaker(provider).unlisted(called)
+            model = _listed(provider, called) or provider_class(provider).unlisted(called)
         elif _IN_A_MODULE.match(use):
-            return _checked(_from_module(use), name, options)
+            return _checked(registry.load_from_module("editor", use), name, options)
     if model is None:
         raise StudyError(
             f"unknown editor '{use}'{registry.suggest(use, known_names())} (cbench list editors; any model of a "
             f"provider: PROVIDER:MODEL, with {', '.join(PROVIDERS)}; your own: module:Class)"
         )
-    kind = speaker(model.provider)
+    kind = provider_class(model.provider)
     return _checked(lambda called, **rest: kind(called, model, rest), name, options)
 
 
 COMPOSITES = ("paste-back", "anchor", "best-of", "then", "resave")
 LOCAL = "local"
-"""The provider of models that run here: their rows tell about them, the registry's factory makes them."""
+"""Provider of local models: the table describes them, the registry's factory creates them."""
 
 
 def canonical(use: str) -> str:
-    """One name for one editor: a nickname becomes the id, and an expression is written in one way."""
+    """The canonical name of an editor: a nickname becomes the id, an expression gets one spelling."""
     call = parse(use)
     if call is not None:
         return call.written(canonical)
@@ -70,46 +67,22 @@ def canonical(use: str) -> str:
 
 
 def known_names() -> list[str]:
-    """Everything that has a name of its own, nicknames left out."""
+    """All names of editors and models, without nicknames."""
     return list(dict.fromkeys([*registry.names("editors"), *models()]))
 
 
-def _listed(provider: str, called: str) -> Model | None:
+def _listed(provider: str, called: str) -> ModelEntry | None:
     return next((one for one in models().values() if (one.provider, one.wire_id) == (provider, called)), None)
 
 
-def _from_module(use: str) -> Any:
-    """A class or factory of the user's own, in the folder from which this was called or an installed package."""
-    module, _, attribute = use.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)  # a console script does not look into the folder it is called from
-    try:
-        found = getattr(importlib.import_module(module), attribute, None)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
-            raise StudyError(f"there is no module '{module}' here ({here}) or installed, for editor '{use}'") from error
-        raise StudyError(f"editor '{use}' cannot be loaded: {error}") from error
-    except ConvergeBenchError:
-        raise
-    except (Exception, SystemExit) as error:  # foreign code: whatever it raises becomes one line
-        raise StudyError(f"editor '{use}' cannot be loaded: {registry.told(error)}") from error
-    finally:
-        sys.path.remove(here)
-        if here not in sys.path:
-            sys.path.append(here)  # for what the module imports only when it is called; last, so that it hides nothing
-    if found is None:
-        raise StudyError(f"module '{module}' has no '{attribute}', for editor '{use}'")
-    return found
-
-
 def _checked(factory: Any, name: str, options: Mapping[str, Any]) -> Editor:
-    """Made, and of the right shape; foreign code, so whatever it raises becomes one line."""
+    """Create an editor and check its attributes; any exception becomes a one-line `StudyError`."""
     try:
         editor = factory(name, **options)
     except ConvergeBenchError:
         raise
     except (Exception, SystemExit) as error:
-        raise StudyError(f"editor '{name}' cannot be made: {registry.told(error)}") from error
+        raise StudyError(f"editor '{name}' cannot be made: {registry.error_text(error)}") from error
     if not isinstance(editor, Editor):
         missing = [
             part for part in ("name", "fingerprint", "capabilities", "limits", "edit") if not hasattr(editor, part)

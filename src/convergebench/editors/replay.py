@@ -1,4 +1,4 @@
-"""Editors that answer from recorded chains: somebody else's outputs, measured like one's own."""
+"""Editors that play back recorded chains, so that outputs of others can be measured."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from convergebench.images.round_trips import Recording, read_recordings
 from convergebench.registry import suggest
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
-__all__ = ["Answer", "PlaybackEditor", "Recording", "ReplayEditor", "read_recordings", "replay"]
+__all__ = ["PlaybackEditor", "RecordedAnswer", "Recording", "ReplayEditor", "read_recordings", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One recorded step: how its image is had, and what is known of the call that made it."""
+class RecordedAnswer:
+    """One recorded step: how to load its image, and what is known of the call that made it."""
 
     read: Callable[[], bytes] = field(repr=False)
     model: str | None = None
@@ -31,7 +31,7 @@ class Answer:
 
 
 class PlaybackEditor:
-    """Gives recorded images as they are, whatever the words.
+    """Returns recorded images unchanged, whatever the instruction.
 
     `chains` are the steps by chain, in order. `cases` maps case ids to chains; a case that is not in it must itself be
     a chain's name. Past the end of a chain it raises Exhausted.
@@ -40,7 +40,7 @@ class PlaybackEditor:
     def __init__(
         self,
         name: str,
-        chains: Mapping[str, Sequence[Answer]],
+        chains: Mapping[str, Sequence[RecordedAnswer]],
         *,
         fingerprint: str,
         cases: Mapping[str, str] | None = None,
@@ -68,7 +68,7 @@ class PlaybackEditor:
         model = step.model or self.name
         return Edited(data, probe(data).mime, model, step.dollars, step.reasoning, None, step.used)
 
-    def _chain(self, chain: str) -> Sequence[Answer]:
+    def _chain(self, chain: str) -> Sequence[RecordedAnswer]:
         if chain not in self.chains:
             raise StudyError(f"editor '{self.name}' has no recording '{chain}'{suggest(chain, self.chains)}")
         return self.chains[chain]
@@ -79,7 +79,7 @@ class ReplayEditor(PlaybackEditor):
 
     def __init__(self, name: str, folder: Path | str, *, cases: Mapping[str, str] | None = None) -> None:
         self.recordings = {recording.id: recording for recording in read_recordings(folder)}
-        chains = {id: [Answer(path.read_bytes) for path in one.steps] for id, one in self.recordings.items()}
+        chains = {id: [RecordedAnswer(path.read_bytes) for path in one.steps] for id, one in self.recordings.items()}
         fingerprint = ids.fingerprint("replay", 1, {"files": _contents(self.recordings)})
         super().__init__(name, chains, fingerprint=fingerprint, cases=cases)
 
@@ -99,7 +99,7 @@ def replay(name: str, **options: object) -> ReplayEditor:
 
 
 def _contents(recordings: Mapping[str, Recording]) -> dict[str, list[str]]:
-    """What each chain holds, source first."""
+    """Content hashes of each chain's images, source first."""
     return {
         name: [hashlib.sha256(path.read_bytes()).hexdigest() for path in (recording.source, *recording.steps)]
         for name, recording in recordings.items()

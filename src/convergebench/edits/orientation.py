@@ -1,7 +1,7 @@
-"""How a picture lies: mirrored and turned so often that somebody has to keep count.
+"""The orientation of a picture after any number of flips and quarter turns.
 
 An orientation is a mirroring of left and right (or none) followed by quarter turns clockwise. Two of the eight, the
-mirrorings about a diagonal, have no operation of their own: nobody can be asked for them in one step.
+mirrorings about a diagonal, are no single operation, so no step can request them.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from convergebench.types import Operation
 
 
 class Orientation(NamedTuple):
-    """First mirrored left to right (or not), then turned clockwise by so many quarters."""
+    """Mirrored left to right (or not), then rotated clockwise by `quarters` quarter turns."""
 
     mirrored: bool = False
     quarters: int = 0
 
     def then(self, operation: Operation | None) -> Orientation:
-        """After this operation; one that moves no pixels changes nothing."""
+        """The orientation after an operation; one that moves no pixels changes nothing."""
         return self.followed_by(NAMED.get(operation, UPRIGHT))
 
     def followed_by(self, other: Orientation) -> Orientation:
-        """One after the other. Mirroring what was turned clockwise gives a mirror image turned the other way."""
+        """This orientation, then the other. Mirroring a clockwise turn gives a counter-clockwise turn."""
         quarters = -self.quarters if other.mirrored else self.quarters
         return Orientation(self.mirrored != other.mirrored, (quarters + other.quarters) % 4)
 
-    def taken_back(self) -> Orientation:
-        """What leads from here to upright."""
+    def inverse(self) -> Orientation:
+        """The transform from here back to upright."""
         return Orientation(self.mirrored, self.quarters if self.mirrored else -self.quarters % 4)
 
-    def from_(self, earlier: Orientation) -> Orientation:
-        """What leads from that orientation to this one."""
-        return earlier.taken_back().followed_by(self)
+    def relative_to(self, earlier: Orientation) -> Orientation:
+        """The transform from that orientation to this one."""
+        return earlier.inverse().followed_by(self)
 
     @property
-    def has_name(self) -> bool:
-        """Whether one operation leads here."""
+    def is_one_operation(self) -> bool:
+        """Whether a single operation (or none) leads here."""
         return self == UPRIGHT or self in NAMED.values()
 
     @property

@@ -1,4 +1,4 @@
-"""Edit pairs by name: sets, categories, ids, or a person's own file."""
+"""Edit pairs by name: sets, categories, ids, or a user's own file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 @cache
 def _shipped() -> tuple[Mapping[str, PairRow], Mapping[str, tuple[str, ...]]]:
-    """Every shipped pair by id, and what each selectable name stands for."""
+    """Every shipped pair by id, and the pair ids of each selectable name."""
     first = read_document(DATA / "pairs.toml", PairsFile)
     later = read_document(DATA / "later.toml", PairsFile)
     rows = {row.id: row for row in (*first.pair, *later.pair)}
@@ -39,9 +39,9 @@ def pair_names() -> tuple[str, ...]:
 
 
 def load_pairs(selection: Sequence[str], *, wordings: int = 1) -> tuple[EditPair, ...]:
-    """Pairs in the order asked for, each once, with their first `wordings` phrasings.
+    """Pairs in the order of the selection, each once, with their first `wordings` phrasings.
 
-    A word of the selection is a set (`v1`, `all`, `later`), a category (`geometric`), a pair's id, or the path
+    An entry of the selection is a set (`v1`, `all`, `later`), a category (`geometric`), a pair's id, or the path
     of a TOML file with `[[pair]]` tables. A pair with fewer phrasings gives all it has.
     """
     if wordings < 1:
@@ -49,32 +49,32 @@ def load_pairs(selection: Sequence[str], *, wordings: int = 1) -> tuple[EditPair
     if isinstance(selection, str) or not selection:
         raise StudyError('no edit pairs selected; give a list of sets, categories or ids, e.g. pairs = ["v1"]')
     chosen: dict[str, PairRow] = {}
-    for word in selection:
-        for row in _rows(word):
+    for name in selection:
+        for row in _rows(name):
             if chosen.setdefault(row.id, row) != row:
-                raise StudyError(f"two different pairs are called '{row.id}' (second one from {word}); rename one")
+                raise StudyError(f"two different pairs are called '{row.id}' (second one from {name}); rename one")
     return tuple(pair for row in chosen.values() for pair in row.pairs(wordings))
 
 
-def _rows(word: str) -> tuple[PairRow, ...]:
+def _rows(name: str) -> tuple[PairRow, ...]:
     rows, names = _shipped()
-    if word in names:
-        return tuple(rows[one] for one in names[word])
-    if word in rows:
-        return (rows[word],)
-    if word.endswith(".toml"):
-        return read_document(Path(word), PairsFile).pair
+    if name in names:
+        return tuple(rows[one] for one in names[name])
+    if name in rows:
+        return (rows[name],)
+    if name.endswith(".toml"):
+        return read_document(Path(name), PairsFile).pair
     known = pair_names()
-    raise StudyError(f"unknown edit pair, set or category '{word}'{suggest(word, known)} (cbench list pairs)")
+    raise StudyError(f"unknown edit pair, set or category '{name}'{suggest(name, known)} (cbench list pairs)")
 
 
 def pairs_for(kind: Kind, pairs: Iterable[EditPair]) -> tuple[EditPair, ...]:
-    """Those of `pairs` that make sense on a picture of this kind."""
+    """Those of `pairs` that apply to a picture of this kind."""
     return tuple(pair for pair in pairs if kind in pair.kinds)
 
 
 def pairs_hash(pairs: Iterable[EditPair]) -> str:
-    """One word for exactly these pairs, their wording and order; enters the run's manifest."""
+    """Hash of these pairs with their wording and order, for the run's manifest."""
     return content_hash(
         [
             [

@@ -1,9 +1,9 @@
-"""Is a pair fair? A rule of thumb from its words, for pairs that nobody has judged yet.
+"""Guess how reversible a pair is from its words, for pairs without a stated class.
 
-preserving: all that the way back needs is still in the picture or in the words (put on, take off; turn, turn
-back). destroying: the first edit removes something that neither the picture nor the words can bring back (fill
-with black, take the main object away, "the original colour"). hallucinating: one of the two legs has to make up
-detail that is only plausible (sharpen, colourise, another expression, day into night).
+preserving: all that the backward edit needs is still in the picture or in the instruction (put on, take off; turn,
+turn back). destroying: the forward edit removes something that neither can restore (fill with black, remove the main
+object, "the original colour"). hallucinating: one of the two edits has to invent plausible detail (sharpen,
+colourise, another expression, day into night).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _REMOVED = re.compile(r"\b(remove|delete|take|shave|stop wearing|no|without|clea
 
 
 def classify(forward: str, backward: str) -> Reversibility:
-    """The class that the words suggest; made-up detail is looked for before loss, loss before fairness."""
+    """The class that the words suggest: hallucinating is checked before destroying, preserving is the default."""
     if _TURNED.search(forward) and _TURNED.search(backward):
         return "preserving"
     both = f"{forward}\n{backward}"

@@ -1,4 +1,4 @@
-"""What a pairs file and a sessions file may hold. Files come from outside, so they are checked here."""
+"""The schema of pairs files and sessions files, which users write."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ Words = Annotated[str, StringConstraints(min_length=3, max_length=2000, strip_wh
 
 
 class Wording(Strict):
-    """One phrasing of an edit and of its undoing."""
+    """One phrasing of an edit and of its reversal."""
 
     forward: Words
-    backward: Words
+    backward: Words | None = None
+    """None: the edit is not reversed, so it is for studies that only go forward."""
 
 
 class PairRow(Strict):
@@ -29,15 +30,15 @@ class PairRow(Strict):
     reversibility: Reversibility
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)]
     forward_operation: Operation
-    backward_operation: Operation
+    backward_operation: Operation | None = None
     before: str = ""
-    """What the picture shows without the edit: "a portrait of a person". Only for metrics that read words."""
+    """What the picture shows without the edit: "a portrait of a person". Only for metrics that use captions."""
     after: str = ""
     """What it shows with it: "a portrait of a person wearing glasses"."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
 
     def pairs(self, wordings: int) -> tuple[EditPair, ...]:
-        """The first `wordings` phrasings (all there are, if fewer) as edit pairs."""
+        """The first `wordings` phrasings (or all, if fewer) as edit pairs."""
         return tuple(
             EditPair(
                 id=self.id,
@@ -65,9 +66,9 @@ class PairsFile(Strict):
     @model_validator(mode="after")
     def _names_fit(self) -> PairsFile:
         ids = [row.id for row in self.pair]
-        twice = sorted({one for one in ids if ids.count(one) > 1})
-        if twice:
-            raise ValueError(f"pair ids must be unique; twice: {', '.join(twice)}")
+        repeated = sorted({one for one in ids if ids.count(one) > 1})
+        if repeated:
+            raise ValueError(f"pair ids must be unique; twice: {', '.join(repeated)}")
         for name, members in self.sets.items():
             unknown = [member for member in members if member not in ids]
             if unknown:

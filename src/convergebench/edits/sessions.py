@@ -1,4 +1,4 @@
-"""Linear sessions: one wish after the other, no undoing in between."""
+"""Edit sessions: one instruction after another, without undoing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ DATA = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """What one person asks for, step by step, each step on the picture before."""
+class EditSession:
+    """A user's instructions in order, each applied to the result of the one before."""
 
     id: str
     title: str
@@ -22,7 +22,7 @@ class Session:
     steps: tuple[str, ...]
 
 
-def load_sessions(path: Path | None = None) -> tuple[Session, ...]:
-    """The shipped sessions, or those of a person's own TOML file (`[[session]]` tables)."""
+def load_sessions(path: Path | None = None) -> tuple[EditSession, ...]:
+    """The shipped sessions, or those of a user's TOML file (`[[session]]` tables)."""
     content = read_document(path or DATA / "sessions.toml", SessionsFile)
-    return tuple(Session(id=row.id, title=row.title, kinds=row.kinds, steps=row.steps) for row in content.session)
+    return tuple(EditSession(id=row.id, title=row.title, kinds=row.kinds, steps=row.steps) for row in content.session)

@@ -1,4 +1,4 @@
-"""Variants: what a chain of many steps asks for, as data. One variant is one way to edit a picture again and again."""
+"""Variants: the instructions of long chains, as data. A variant is one way to edit a picture repeatedly."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from convergebench.types import KINDS, Kind, Operation, Settings
 DATA = Path(__file__).parent / "data" / "variants.toml"
 
 Compared = Literal["whole", "around", "cycle"]
-"""Whether every step should show the source, only what lies around a change, or only the end of a cycle."""
+"""What is compared with the source: every whole step, all but the changes, or only the end of a cycle."""
 
 INDEPENDENT = "-independent"
-"""Added to the label of a variant whose steps all start from the untouched picture."""
+"""Suffix of the label of a variant whose steps all start from the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariantStep:
-    """One wish: the words, and what they ask for."""
+    """One instruction, and the operation it requests."""
 
     words: str
     operation: Operation
@@ -37,28 +37,28 @@ class VariantStep:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A chain's wishes, gone through in turn, again and again."""
+    """The instructions of a chain, repeated in a cycle."""
 
     id: str
     family: str
     origin: str
-    """Who wrote the words: `Banana100` where that paper prints them, else `ours`, or whoever wrote the file."""
+    """Author of the instructions: `Banana100` where that paper prints them, `ours`, or as a user's file says."""
     title: str
     steps: tuple[VariantStep, ...]
     compared: Compared = "whole"
     kinds: tuple[Kind, ...] = KINDS
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of its own, over those of the study."""
+    """Its own settings, which override the study's."""
     baseline: str | None = None
-    """The variant that it should be held against."""
+    """The variant that it is compared with."""
     ends: bool = False
-    """Whether it ends with its last wish, as a person's session does, instead of beginning again."""
+    """Whether it ends with its last instruction, as a user's session does, instead of repeating."""
     independent: bool = False
-    """Whether every step (where a cycle belongs together: every cycle) starts from the untouched picture."""
+    """Whether every step (for `cycle`: every cycle) starts from the source."""
 
     @property
     def label(self) -> str:
-        """As it stands in tables."""
+        """Its name in tables."""
         return self.id + INDEPENDENT * self.independent
 
     @property
@@ -67,37 +67,37 @@ class Variant:
         return len(self.steps)
 
     def at(self, step: int) -> VariantStep:
-        """The wish of this step, counted from 1."""
+        """The instruction of this step, counted from 1."""
         return self.steps[(step - 1) % self.period]
 
-    def apart(self) -> Variant:
-        """The same with every step from the untouched picture, which tells accumulation from single-step trouble."""
+    def as_independent(self) -> Variant:
+        """The same with every step from the source, which separates accumulated from single-step damage."""
         return replace(self, independent=True, baseline=self.id)
 
-    def starts_anew(self, step: int) -> bool:
-        """Whether this step starts from the untouched picture."""
+    def starts_from_source(self, step: int) -> bool:
+        """Whether this step starts from the source."""
         if step == 1:
             return True
         return self.independent and (self.compared != "cycle" or (step - 1) % self.period == 0)
 
-    def over(self, settings: Settings) -> Settings:
-        """A study's settings under this variant's own."""
+    def apply_to(self, settings: Settings) -> Settings:
+        """The study's settings, overridden by this variant's own."""
         own = dict(self.settings)
-        if "resolution" in own:  # one that is asked for takes the place of turns, and turns that of one
+        if "resolution" in own:  # a list means interleaved resolutions, which replace a single one, and vice versa
             turns = own["resolution"] if isinstance(own["resolution"], list | tuple) else ()
             own |= {"resolution": None if turns else own["resolution"], "interleaved": tuple(turns)}
         return replace(settings, **own)
 
 
-class StepRow(Strict):
-    """One wish of a variants file."""
+class StepTable(Strict):
+    """One step of a variants file."""
 
     words: Words
     operation: Operation
 
 
 class OwnSettings(Strict):
-    """Settings that a variant may have of its own."""
+    """Settings that a variant may override."""
 
     seed_policy: Literal["per-step", "fixed"] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -118,16 +118,16 @@ class VariantRow(Strict):
     compared: Compared | None = None
     kinds: tuple[Kind, ...] = ()
     settings: OwnSettings = OwnSettings()
-    steps: tuple[StepRow, ...] = ()
+    steps: tuple[StepTable, ...] = ()
     things: tuple[str, ...] = ()
     """What `$thing` stands for, step by step."""
 
     @model_validator(mode="after")
-    def _says_what_to_do(self) -> VariantRow:
+    def _has_steps(self) -> VariantRow:
         if bool(self.like) == bool(self.steps):
             raise ValueError(f"'{self.id}' needs either steps of its own or like = another variant")
-        spoken = any("$thing" in step.words for step in self.steps)
-        if spoken != bool(self.things):
+        uses_thing = any("$thing" in step.words for step in self.steps)
+        if uses_thing != bool(self.things):
             raise ValueError(f"'{self.id}': $thing in the words and a list of things belong together")
         for step in self.steps:
             if not Template(step.words).is_valid():
@@ -155,7 +155,7 @@ class VariantsFile(Strict):
         return self
 
     def variants(self) -> tuple[Variant, ...]:
-        """As the study wants them."""
+        """The file's variants, with `like` resolved."""
         rows = {row.id: row for row in self.variant}
         return tuple(_variant(row, rows.get(row.like, row)) for row in self.variant)
 
@@ -181,7 +181,7 @@ def _variant(row: VariantRow, model: VariantRow) -> Variant:
 
 @cache
 def shipped_variants() -> tuple[Variant, ...]:
-    """Those of the package: the file's, and one for every session of `load_sessions`."""
+    """The package's variants: the file's, and one per session of `load_sessions`."""
     sessions = [
         Variant(
             id=f"session-{session.id}",
@@ -199,21 +199,21 @@ def shipped_variants() -> tuple[Variant, ...]:
 
 
 def load_variants(selection: Sequence[str]) -> tuple[Variant, ...]:
-    """Variants in the order asked for, each once. A word is an id, a family, `all`, or a TOML file of variants."""
+    """Variants in the order of the selection, each once; an entry is an id, a family, `all`, or a TOML file."""
     chosen: dict[str, Variant] = {}
-    for word in selection:
-        for variant in _found(word):
+    for name in selection:
+        for variant in _variants_named(name):
             if chosen.setdefault(variant.id, variant) != variant:
-                raise StudyError(f"two different variants are called '{variant.id}' (second one from {word})")
+                raise StudyError(f"two different variants are called '{variant.id}' (second one from {name})")
     return tuple(chosen.values())
 
 
-def _found(word: str) -> tuple[Variant, ...]:
+def _variants_named(name: str) -> tuple[Variant, ...]:
     shipped = shipped_variants()
-    if word.endswith(".toml"):
-        return read_document(Path(word), VariantsFile).variants()
-    found = tuple(one for one in shipped if word in ("all", one.id, one.family))
+    if name.endswith(".toml"):
+        return read_document(Path(name), VariantsFile).variants()
+    found = tuple(one for one in shipped if name in ("all", one.id, one.family))
     if not found:
         known = [*dict.fromkeys(one.family for one in shipped), *(one.id for one in shipped)]
-        raise StudyError(f"unknown variant or family '{word}'{suggest(word, known)} (cbench list variants)")
+        raise StudyError(f"unknown variant or family '{name}'{suggest(name, known)} (cbench list variants)")
     return found

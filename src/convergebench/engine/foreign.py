@@ -1,6 +1,6 @@
-"""Calls into foreign code: whatever a plug-in raises becomes an error that can be journalled.
+"""Calls into foreign code: every exception of a plug-in becomes an error that can be journalled.
 
-A plug-in may raise anything, also what is no `Exception`. A call that ends so may have been charged.
+A plug-in may raise anything, even a bare `BaseException`. Such a call may have been charged.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from convergebench.errors import ConvergeBenchError, EditorError, Interrupted, P
 
 @contextmanager
 def foreign_code(*passing: type[ConvergeBenchError]) -> Iterator[None]:
-    """Whatever is raised inside becomes an `EditorError`, but for `Prerequisite`, `passing` and our own wish to end."""
+    """Turn exceptions into `EditorError`, except `Prerequisite`, `passing` and those that stop the run."""
     ours: tuple[type[BaseException], ...] = (Prerequisite, *passing, Interrupted, KeyboardInterrupt, GeneratorExit)
     try:
         yield
     except ours:
         raise
     except EditorError as error:
-        _mend(error)
+        _normalise(error)
         raise
     except TimeoutError as error:
-        raise Transient(said(error), unsettled=True) from error
+        raise Transient(describe_error(error), unsettled=True) from error
     except BaseException as error:
         if isinstance(error, asyncio.CancelledError) and _being_cancelled():
             raise
-        raise EditorError(said(error), unsettled=True) from error
+        raise EditorError(describe_error(error), unsettled=True) from error
 
 
-def said(error: BaseException) -> str:
-    """The error with its kind."""
+def describe_error(error: BaseException) -> str:
+    """Its class and its message, even if the message cannot be read."""
     kind = type(error).__name__
     try:
         text = str(error)
-    except Exception:  # it cannot even be told
+    except Exception:  # its own __str__ fails
         return f"{kind} without a message that can be read"
     return f"{kind}: {text}" if text else kind
 
 
-def _mend(error: EditorError) -> None:
-    """Its message can be read, and its wish for a pause is a number of seconds."""
+def _normalise(error: EditorError) -> None:
+    """Afterwards its message can be read, and the pause it asks for is a number of seconds."""
     try:
         str(error)
     except Exception as reason:
-        raise EditorError(said(error), dollars=error.dollars, unsettled=error.unsettled) from reason
+        raise EditorError(describe_error(error), dollars=error.dollars, unsettled=error.unsettled) from reason
     if isinstance(error, Transient) and not _is_pause(error.retry_after):
         error.retry_after = None
 
@@ -57,6 +57,6 @@ def _is_pause(seconds: object) -> bool:
 
 
 def _being_cancelled() -> bool:
-    """Whether this task is told to end; a plug-in can raise `CancelledError` without that."""
+    """Whether this task is really cancelled; a plug-in can raise `CancelledError` without that."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

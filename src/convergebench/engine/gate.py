@@ -10,53 +10,53 @@ from convergebench.errors import ConvergeBenchError
 from convergebench.types import Limits
 
 
-class Patience:
-    """What editors of one account share: until when it wants to be left alone, and how many calls it bears at once."""
+class AccountLimits:
+    """What editors of one account share: until when no call may begin, and how many calls may be in flight."""
 
     def __init__(self, together: int | None = None) -> None:
         self.closed_until = 0.0
         self.stops: list[Callable[[ConvergeBenchError], None]] = []
-        """How each of them is told to begin no further call."""
+        """How to stop each of them."""
         self.slots = None if together is None else asyncio.Semaphore(together)
 
 
 class Gate:
-    """First come, first served, so that all chains of an editor advance together and none is left to the end."""
+    """First come, first served, so that all chains of an editor advance together."""
 
-    def __init__(self, limits: Limits, patience: Patience | None = None) -> None:
+    def __init__(self, limits: Limits, account: AccountLimits | None = None) -> None:
         self.limits = limits
-        self._patience = patience or Patience()
+        self._account = account or AccountLimits()
         self._slots = asyncio.Semaphore(limits.at_once)
         self._next_start = 0.0
         self._halted = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold one place among the calls in flight; entered when pace and pauses allow."""
-        async with self._slots, self._patience.slots or nullcontext():
+        """Hold one slot among the calls in flight; entered when pace and pauses allow."""
+        async with self._slots, self._account.slots or nullcontext():
             await self._pace()
             yield
 
     def pause(self, seconds: float) -> None:
         """Let no call begin for a while: the provider asked for it."""
         until = asyncio.get_running_loop().time() + seconds
-        self._patience.closed_until = max(self._patience.closed_until, until)
+        self._account.closed_until = max(self._account.closed_until, until)
 
     def halt(self) -> None:
-        """Wake whoever waits, now and from now on: no call will be begun, so nobody need wait for its turn."""
+        """Wake all waiting calls, now and from now on: none will be begun."""
         self._halted.set()
 
-    async def rest(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         """Sleep, but not past a halt."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._halted.wait(), seconds)
 
     async def _pace(self) -> None:
         loop = asyncio.get_running_loop()
-        while (wait := self._patience.closed_until - loop.time()) > 0 and not self._halted.is_set():
-            await self.rest(wait)
+        while (wait := self._account.closed_until - loop.time()) > 0 and not self._halted.is_set():
+            await self.sleep(wait)
         if self.limits.per_minute is not None and not self._halted.is_set():
             start = max(self._next_start, loop.time())
             self._next_start = start + 60.0 / self.limits.per_minute
             if start > loop.time():
-                await self.rest(start - loop.time())
+                await self.sleep(start - loop.time())

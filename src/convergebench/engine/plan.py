@@ -1,41 +1,63 @@
-"""What is to be done: chains, each a case walked by a study with one editor; and what that would take."""
+"""The plan of a run: chains, each one case of a study with one editor; and a forecast of calls, cost and time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from convergebench.errors import StudyError
 from convergebench.ids import content_hash
 from convergebench.types import Case, Editor, Settings, Study
 
 
 @dataclass(frozen=True)
 class Chain:
-    """One editor walking one case."""
+    """One case of a study, edited by one editor."""
 
     editor: str
     case: Case
     study: Study
     rounds: int
     settings: Settings = field(default_factory=Settings)
-    """What its calls carry beside the words, for forecasts."""
+    """Settings of its calls, for forecasts."""
 
-    def plan(self, fingerprint: str) -> str:
-        """What this chain was asked to do, in one word; a finished chain with the same plan needs no replay."""
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that its study asks."""
+        return tuple(getattr(self.study, "roles", ()))
+
+    def require_declared(self, role: str) -> None:
+        """`StudyError` for an undeclared role: it is in no plan or manifest, so it could be swapped unnoticed."""
+        if role not in self.roles:
+            raise StudyError(
+                f"the study '{self.study.name}' asks a '{role}', which its class does not declare; "
+                f'write roles = ("{role}",) there'
+            )
+
+    def plan(self, fingerprint: str, roles: Mapping[str, str] | None = None) -> str:
+        """A hash of the chain's task; a finished chain with the same plan needs no replay.
+
+        `fingerprint` is the editor's, `roles` has those of the roles that its study asks.
+        """
         case = self.case
         words = [[pair.forward, pair.backward] for pair in case.pairs]
-        return content_hash([case.source.id, case.replicate, case.label, words, repr(self.study), fingerprint])
+        plan: list[Any] = [case.source.id, case.replicate, case.label, words, repr(self.study), fingerprint]
+        # added later: left out if empty, so that plans of older runs do not change
+        later = {"roles": dict(roles or {}), "clean": case.clean and case.clean.id}
+        plan += [{name: value} for name, value in later.items() if value]
+        return content_hash(plan)
 
 
 @dataclass(frozen=True)
 class EditorForecast:
-    """What one editor's share would take, at most."""
+    """Calls, dollars and hours of one editor, at most."""
 
     editor: str
     chains: int
     calls: int
     dollars: float | None
-    """None: nobody knows its price."""
+    """None: its price is unknown."""
     hours: float
 
 
@@ -59,18 +81,18 @@ def forecast(
 
 
 def hours_in_all(rows: Iterable[EditorForecast], editors: Mapping[str, Editor]) -> float:
-    """Editors run side by side, but those that share a machine share its time."""
+    """Hours of the whole run: editors run in parallel, but those that share a machine share its time."""
     hours: dict[str, float] = {}
     for row in rows:
         limits = editors[row.editor].limits
-        # a space first, so that no editor's name can be taken for an account
+        # with a leading space, so that no account equals an editor's name
         whose = row.editor if limits.together is None else f" {limits.account}"
         hours[whose] = hours.get(whose, 0.0) + row.hours
     return max(hours.values(), default=0.0)
 
 
 def _dollars(editor: Editor, settings: Settings, steps: range) -> float | None:
-    """What these steps of a chain cost: in a single session every one carries all those before it."""
+    """The cost of these steps of a chain; in a single session each step sends all earlier ones."""
     total: float | None = 0.0
     for step in steps:
         total = _sum(total, editor.capabilities.dollars(settings.at(step), step - 1))

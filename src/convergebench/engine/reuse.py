@@ -1,40 +1,47 @@
-"""Answering a step out of another run: its image is copied, its price is not paid again."""
+"""Copying a step from another run, so that it is not paid for again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from convergebench.engine.attempt import now
 from convergebench.store.images import ImageStore
-from convergebench.store.journal import Records, Row, StepRow
+from convergebench.store.records import Records
+from convergebench.store.tables import AttemptRow, StepRow, TableRow
 
-Lender = tuple[Records, ImageStore]
-"""A run that may be asked."""
+ReusableRun = tuple[Records, ImageStore]
+"""A run that steps may be taken from."""
 
 
-async def borrow(
-    key: str, lenders: Sequence[Lender], *, images: ImageStore, editor: str, number: int
-) -> tuple[StepRow, list[Row]] | None:
-    """The step as another run has it, with the rows that make it this run's own; None if nobody has it.
+class CopiedStep(NamedTuple):
+    """A step of another run as this run's own, with all rows that make it so."""
 
-    `number` is free among this run's attempts at the step: a call of its own that was killed stays on record.
+    step: StepRow
+    rows: list[TableRow]
+
+
+async def copy_step(
+    key: str, runs: Sequence[ReusableRun], *, images: ImageStore, editor: str, number: int
+) -> CopiedStep | None:
+    """The step as the first of these runs has it, its image copied; None if none has it.
+
+    `number` is unused among this run's attempts at the step: an interrupted call of its own stays on record.
     """
-    for records, theirs in lenders:
+    for records, theirs in runs:
         found = records.step(key)
         if found is None:
             continue
-        (step,) = records.rows("select * from steps where id = ?", (key,))
-        rows: list[Row] = []
+        rows: list[TableRow] = []
         if found.image is not None:
-            file, mime, width, height = records.image(found.image)
-            data = await theirs.in_thread(theirs.read, file)
-            await images.in_thread(images.put, data, mime)
-            own = images.file_of(found.image, mime)
-            rows.append(("images", (found.image, own, mime, width, height, len(data))))
-        later: tuple[object, ...] = (None, 0)  # what was used and which draw it is: an older run does not say
-        rows.append(("steps", (*step[:2], editor, *step[3:], *later[len(step) - 11 :])))
+            image = records.image_row(found.image)
+            data = await theirs.in_thread(theirs.read, image.file)
+            await images.in_thread(images.put, data, image.mime)
+            rows.append(replace(image, file=images.file_of(found.image, image.mime), bytes=len(data)))
+        step = replace(found, editor=editor)
         model, raw = records.reply(key)
         origin = f"reused from {records.path.parent.name}"
-        rows.append(("attempts", (key, number, editor, now(), 0.0, 0.0, "reused", origin, model, raw, 1, "")))
-        return found, rows
+        attempt = AttemptRow(key, number, editor, now(), 0.0, 0.0, "reused", origin, model, raw)
+        return CopiedStep(step, [*rows, step, attempt])
     return None

@@ -1,4 +1,4 @@
-"""The loop: walk every chain's generator, answering each word from the journal if it is there, else by doing it.
+"""The main loop: drive every chain's generator, answering each request from the journal or else by a call.
 
 Resume, cache, more rounds and recovery after a crash are this one replay; there is no resume code.
 """
@@ -6,28 +6,22 @@ Resume, cache, more rounds and recovery after a crash are this one replay; there
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from convergebench.editors.base import close
-from convergebench.engine.attempt import Past, Place, told
-from convergebench.engine.budget import Budget
-from convergebench.engine.calls import Calls
-from convergebench.engine.foreign import foreign_code
-from convergebench.engine.gate import Patience
-from convergebench.engine.ledger import Ledger
-from convergebench.engine.line import Line, StepFailed, Stopped
+from convergebench.engine.attempt import stored_text
+from convergebench.engine.call_group import CallGroup
+from convergebench.engine.caller import Caller
+from convergebench.engine.channel import StepFailed, Stopped
+from convergebench.engine.driver import StudyDriver
+from convergebench.engine.edit_calls import ChainPosition, EditorEndpoint, PriorTurn, StepRequest, state_after
 from convergebench.engine.plan import Chain, interleave
-from convergebench.engine.progress import Progress
 from convergebench.engine.retry import RetryPolicy
-from convergebench.engine.reuse import Lender
-from convergebench.engine.roles import Questions, answer_question
-from convergebench.engine.words import Words
+from convergebench.engine.reuse import ReusableRun
+from convergebench.engine.role_calls import Answer, Question, RoleEndpoint
 from convergebench.errors import (
     BudgetSpent,
     ConvergeBenchError,
-    EditorError,
     Exhausted,
     Prerequisite,
     Refused,
@@ -36,27 +30,29 @@ from convergebench.errors import (
     Unstorable,
 )
 from convergebench.ids import comparison_id
+from convergebench.progress import Progress
 from convergebench.redaction import redact
-from convergebench.roles.base import Role
-from convergebench.store.journal import ChainRow, Row
+from convergebench.roles import require_role
+from convergebench.roles.base import Answered, Role
 from convergebench.store.run import Run
-from convergebench.types import Ask, Compare, Editor, Limits, Reply, State, Word
+from convergebench.store.tables import ChainStatusRow, ChainStepRow, ComparisonRow, StepRow, TableRow
+from convergebench.types import Ask, Compare, Edit, Edited, Editor, Reply, State, Word
 
 OPEN_AT_ONCE = 4096
-"""Chains that may be under way together; more would only cost memory."""
+"""Chains in progress at the same time; more would only cost memory."""
 
 
 @dataclass(frozen=True)
-class Summary:
-    """How a session ended."""
+class RunSummary:
+    """How editing ended."""
 
     statuses: dict[str, int] = field(default_factory=dict)
     stopped: str | None = None
-    """Why it ended before its time, or None."""
+    """Why it ended early, or None."""
 
 
 class Engine:
-    """Walks chains. One per session."""
+    """Runs chains. One per session."""
 
     def __init__(
         self,
@@ -67,46 +63,38 @@ class Engine:
         max_cost: float | None = None,
         retry: RetryPolicy | None = None,
         progress: Progress | None = None,
-        reuse: Sequence[Lender] = (),
+        reuse: Sequence[ReusableRun] = (),
+        chain_grew: Callable[[str, str], None] | None = None,
     ) -> None:
+        """`chain_grew(editor, case)` is called after a chain has stored a step, so that it can be measured."""
         self.journal, self.images = run.journal, run.images
-        self.progress = progress or Progress()
-        self.budget = Budget(max_cost, spent=run.journal.dollars())
-        self.progress.dollars = self.budget.spent
-        retry = retry or RetryPolicy()
-        ledger = Ledger(run.journal, self.budget, self.progress)
-        shared: Any = {"journal": run.journal, "ledger": ledger, "retry": retry, "progress": self.progress}
-        accounts: dict[str, Patience] = {}
-
-        def patience(limits: Limits) -> Patience | None:
-            return accounts.setdefault(limits.account, Patience(limits.together)) if limits.account else None
-
-        self._questions = {
-            name: Questions(role, name=name, patience=patience(role.limits), **shared)
-            for name, role in (roles or {}).items()
+        self._calls = CallGroup(run.journal, max_cost=max_cost, retry=retry, progress=progress)
+        self.progress = self._calls.progress
+        self._roles = {name: RoleEndpoint(role, name, journal=run.journal) for name, role in (roles or {}).items()}
+        self._role_callers: dict[str, Caller[Question, Answered, Answer]] = {
+            name: self._calls.caller(endpoint) for name, endpoint in self._roles.items()
         }
-        self._calls = {
-            name: Calls(editor, name=name, images=run.images, reuse=reuse, patience=patience(editor.limits), **shared)
+        self._editors = {
+            name: EditorEndpoint(editor, name, journal=run.journal, images=run.images, reuse=reuse)
             for name, editor in editors.items()
         }
+        self._edit_callers: dict[str, Caller[StepRequest, Edited, StepRow]] = {
+            name: self._calls.caller(endpoint) for name, endpoint in self._editors.items()
+        }
+        self._chain_grew = chain_grew or (lambda editor, case: None)
         self._fatal: ConvergeBenchError | None = None
-        self._before: dict[tuple[str, str], ChainRow] = {}
-        """What chains that go on had done before this session."""
+        self._before: dict[tuple[str, str], ChainStatusRow] = {}
+        """Earlier states of chains that are continued."""
 
     def stop(self, reason: str) -> None:
-        """Begin no further call; calls in flight come home."""
-        for line in self._lines():
-            line.stop(Stopped(reason))
+        """Begin no further call; the answers of calls in flight are waited for."""
+        self._calls.stop(Stopped(reason))
 
-    def _lines(self) -> Iterator[Line]:
-        yield from (calls.line for calls in self._calls.values())
-        yield from (questions.line for questions in self._questions.values())
-
-    async def run(self, chains: Sequence[Chain]) -> Summary:
-        """Walk them all, as far as limits and budget let."""
+    async def run(self, chains: Sequence[Chain]) -> RunSummary:
+        """Run all chains, as far as limits and budget allow."""
         known = self.journal.chains()
         todo: list[Chain] = []
-        opened: list[Row] = []
+        opened: list[TableRow] = []
         for chain in chains:
             steps = chain.study.calls(chain.case)
             self.progress.chains += 1
@@ -128,30 +116,22 @@ class Engine:
                     await room.acquire()
                     task = group.create_task(self._walk(chain))
                     task.add_done_callback(lambda _: room.release())
-        except* ConvergeBenchError as several:  # the journal itself failed: one reason is enough
+        except* ConvergeBenchError as several:  # the journal failed: one reason is enough
             raise self._fatal or several.exceptions[0] from several
         finally:
-            for questions in self._questions.values():
-                await self._let_go(questions.name, questions.role.close())
-            for calls in self._calls.values():
-                await self._let_go(calls.name, close(calls.editor))
+            await self._calls.close()
         if self._fatal is not None:
             raise self._fatal
-        halted = list(dict.fromkeys(str(line.stopping) for line in self._lines() if line.stopping))
-        return Summary(dict(self.progress.statuses), "; ".join(halted) or None)
-
-    async def _let_go(self, name: str, closing: Awaitable[None]) -> None:
-        try:
-            with foreign_code():
-                await closing
-        except (EditorError, Prerequisite) as error:  # foreign code: its slip must not take away what was done
-            self.progress.note = redact(f"{name} did not close: {error}")
+        return RunSummary(dict(self.progress.statuses), "; ".join(self._calls.stopped) or None)
 
     def _plan(self, chain: Chain) -> str:
-        return chain.plan(self._calls[chain.editor].editor.fingerprint)
+        """The chain's plan; an error, before the first call, if a role of its study is not configured."""
+        roles = {name: self._roles[require_role(name, self._roles, "the study")] for name in chain.roles}
+        fingerprints = {name: endpoint.role.fingerprint for name, endpoint in roles.items()}
+        return chain.plan(self._editors[chain.editor].editor.fingerprint, fingerprints)
 
     async def _walk(self, chain: Chain) -> None:
-        """One chain to its end, whatever that is; its status becomes a row."""
+        """Run one chain to its end and store its status."""
         walk = _Walk(chain)
         status, detail = "finished", ""
         try:
@@ -166,92 +146,116 @@ class Engine:
             self.progress.note = f"{chain.editor}, {chain.case.id}: {failure}"
         except BudgetSpent as limit:
             status, detail = "stopped", str(limit)
-            self._calls[chain.editor].line.stop(limit)  # another editor's calls may cost less, or nothing
-        except Unavailable as reason:  # another editor has another key, or none
+        except Unavailable as reason:
             status, detail = "stopped", redact(str(reason))
-            self.progress.note = f"{chain.editor}: {detail}"
-            self._calls[chain.editor].line.stop(Stopped(f"{chain.editor}: {detail}"))
         except Stopped as reason:
             status, detail = "open", str(reason)
-        except (Prerequisite, StudyError) as reason:  # no chain can go on; calls in flight may still come home
+        except (Prerequisite, StudyError) as reason:  # no chain can continue; calls in flight may still be answered
             status, detail = "open", str(reason)
             self._fatal = self._fatal or reason
             self.stop(str(reason))
-        await self._ended(walk, status, told(detail))
+        await self._ended(walk, status, stored_text(detail))
 
     async def _ended(self, walk: _Walk, status: str, detail: str) -> None:
-        """The chain's status as a row, with what it gathered on its last way."""
+        """Commit the chain's status, with its rows since the last call."""
         try:
             await self.journal.commit([*walk.rows, self._chain_row(walk.chain, status, detail, walk.rounds)])
-        except Unstorable as reason:  # what was gathered cannot be kept: this chain has failed, the others have not
+        except Unstorable as reason:  # its rows cannot be stored: only this chain has failed
             status = "failed"
             self.progress.failures += 1
             self.progress.note = f"{walk.chain.editor}, {walk.chain.case.id}: {reason}"
             await self.journal.commit([self._chain_row(walk.chain, status, str(reason), walk.rounds)])
+        self._chain_grew(walk.chain.editor, walk.chain.case.id)
         self.progress.chain_ended(status)
 
-    def _chain_row(self, chain: Chain, status: str, detail: str, rounds: int) -> Row:
-        """The chain's present state: what it has done stays true, and what it was once asked for stays asked."""
+    def _chain_row(self, chain: Chain, status: str, detail: str, rounds: int) -> ChainStatusRow:
+        """The chain's present state: rounds done and planned never decrease."""
         plan, planned = self._plan(chain), chain.rounds
         before = self._before.get((chain.editor, chain.case.id))
         if before is not None:
             rounds, planned = max(rounds, before.rounds), max(planned, before.planned)
         if status == "finished" and planned > chain.rounds:
             status, detail = "open", f"{chain.rounds} of {planned} rounds were asked for this time"
-        return ("chains", (chain.editor, chain.case.id, plan, status, detail, rounds, planned))
+        return ChainStatusRow(chain.editor, chain.case.id, plan, status, detail, rounds, planned)
 
     async def _follow(self, walk: _Walk) -> None:
-        """Send the study what it asked for until it has nothing more to say."""
-        words = Words(walk.chain)
+        """Answer the study's requests until it has no more."""
+        study = StudyDriver(walk.chain)
         try:
-            word = words.first()
+            word = study.start()
             while word is not None:
                 try:
                     answer = await self._answer(word, walk)
                 except (Refused, Exhausted) as outcome:
-                    word = words.after_error(outcome)
+                    word = study.throw(outcome)
                 else:
-                    word = words.after(answer)
+                    word = study.send(answer)
         finally:
-            words.close()
+            study.close()
 
     async def _answer(self, word: Word, walk: _Walk) -> State | Reply | None:
-        chain = walk.chain
-        if isinstance(word, Compare):
-            row = _comparison(chain, word)
-            self.journal.require([row])
-            walk.rows.append(row)
-            if word.role in ("return", "around"):
-                walk.rounds = word.round
-            return None
+        if isinstance(word, Edit):
+            return await self._edit(word, walk)
         if isinstance(word, Ask):
-            return await answer_question(
-                word, chain.case, questions=self._questions, journal=self.journal, images=self.images
-            )
-        walk.position += 1
-        place = Place(chain.case, walk.position, tuple(walk.history))
-        edit = replace(word, settings=word.settings.at(walk.position))
-        state = await self._calls[chain.editor].answer(edit, place, walk.rows)
+            return await self._ask(word, walk)
+        row = _comparison(walk.chain, word)
+        self.journal.require([row])
+        walk.rows.append(row)
+        if word.role in ("return", "around"):
+            walk.rounds = word.round
+        return None
+
+    async def _edit(self, edit: Edit, walk: _Walk) -> State:
+        walk.steps += 1
+        editor, replicate = walk.chain.editor, walk.chain.case.replicate
+        edit = replace(edit, settings=edit.settings.at(walk.steps))
+        key = self._editors[editor].step_key(edit, replicate)
+        request = StepRequest(key, edit, walk.position, replicate, walk.rows, tuple(walk.history))
+        step = await self._edit_callers[editor].answer(request)
+        walk.rows.append(ChainStepRow(*walk.position, key))
+        self.progress.steps_done += 1
+        self._chain_grew(editor, walk.chain.case.id)
+        state = state_after(step)
         if edit.settings.session == "single":
-            walk.history.append(Past(state.id, edit.instruction, edit.state.image, state.image))
+            walk.history.append(PriorTurn(state.id, edit.instruction, edit.state.image, state.image))
         return state
+
+    async def _ask(self, ask: Ask, walk: _Walk) -> Reply:
+        """The reply to a study's question. A refusal has no value: whether the chain goes on is the study's choice."""
+        chain = walk.chain
+        chain.require_declared(ask.role)
+
+        async def pictures() -> tuple[bytes, ...]:
+            files = [self.journal.image_row(state.image).file for state in ask.states]
+            return tuple([await self.images.in_thread(self.images.read, file) for file in files])
+
+        parents = tuple(state.id for state in ask.states)
+        question = self._roles[ask.role].question(
+            ask.payload, parents, pictures, chain.case.replicate, position=walk.position, rows=walk.rows
+        )
+        answer = await self._role_callers[ask.role].answer(question)
+        return Reply(question.key, answer.value, answer.raw)
 
 
 @dataclass
 class _Walk:
-    """How far one chain has come."""
+    """The progress of one chain."""
 
     chain: Chain
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TableRow] = field(default_factory=list)
     """Comparisons and positions not yet committed."""
     rounds: int = 0
-    position: int = 0
-    history: list[Past] = field(default_factory=list)
+    steps: int = 0
+    history: list[PriorTurn] = field(default_factory=list)
     """Earlier turns, kept only for editors in a single session."""
 
+    @property
+    def position(self) -> ChainPosition:
+        """The chain's present position."""
+        return ChainPosition(self.chain.editor, self.chain.case.id, self.steps)
 
-def _comparison(chain: Chain, word: Compare) -> Row:
-    reference = word.reference.image if word.reference else None
+
+def _comparison(chain: Chain, word: Compare) -> ComparisonRow:
     identity = comparison_id(
         editor=chain.editor,
         case=chain.case.id,
@@ -260,8 +264,16 @@ def _comparison(chain: Chain, word: Compare) -> Row:
         role=word.role,
         lag=word.lag,
     )
-    values = (
-        identity, chain.editor, chain.case.id, word.role, word.round, word.step, word.lag, word.subject.image,
-        reference, word.via.image if word.via else None, word.operation,
-    )  # fmt: skip
-    return ("comparisons", values)
+    return ComparisonRow(
+        id=identity,
+        editor=chain.editor,
+        case=chain.case.id,
+        role=word.role,
+        round=word.round,
+        step=word.step,
+        lag=word.lag,
+        subject=word.subject.image,
+        reference=word.reference.image if word.reference else None,
+        via=word.via.image if word.via else None,
+        operation=word.operation,
+    )

@@ -1,8 +1,8 @@
-"""What each step of a chain put into the picture, and what has become of what earlier steps put there.
+"""What each step of a chain added to the picture, and which earlier additions it removed.
 
-Every picture gets a register of the places that things were added at on the way to it. A step that adds something puts
-its place on the register; a step whose change covers a place takes that off. Turning or mirroring empties the register,
-as nobody is asked to do that between additions.
+Every picture has a register of the places where earlier steps added things. A step that adds something enters its
+place; a step whose change covers a place removes that entry. Mirroring or rotating empties the register: no study
+requests that between additions.
 """
 
 from __future__ import annotations
@@ -19,57 +19,57 @@ from convergebench.metrics.operations import is_geometric
 Outcome = Literal["none", "one", "several", "unclear"]
 
 COVERED = 0.8
-"""Share of an earlier thing's place, less its rim, that must have changed if the thing is to count as gone."""
+"""Share of an earlier thing's place, less its rim, that must have changed for the thing to count as gone."""
 COMPARABLE = 0.4
-"""Size of a patch, in sizes of the largest, from which on it counts as one more of the same."""
+"""Least size of a patch, relative to the largest, to count as one more of the same."""
 ALIKE = 18.0
-"""ΔE between mean colours up to which two patches are of the same."""
+"""Largest ΔE between the mean colours of two patches of the same kind."""
 LOBE = 0.8
-"""Depth of a part, in depths of the deepest, that makes it a thing of its own where things touch."""
+"""Least depth of a part, relative to the deepest, to count as a separate thing where things touch."""
 
 ROW = 3
-"""Parts of like size from which on a patch is taken for things that touch; a chair has two, a seat and a back."""
+"""Fewest similar parts for a patch to count as things that touch; a chair has two, a seat and a back."""
 LONG = 0.7
-"""Length of such a row, in widths, for every part of it; parts around a gap in one thing do not make a row."""
+"""Least length of such a row, in widths per part; parts around a gap in one thing do not form a row."""
 
 
-class Place(NamedTuple):
-    """Where a step added something."""
+class AdditionArea(NamedTuple):
+    """The place where a step added something."""
 
     step: int
     mask: Mask
 
 
 class Addition(NamedTuple):
-    """What a step that was to add one thing did."""
+    """The result of a step that was requested to add one thing."""
 
     step: int
     changes: Changes
     things: tuple[Mask, ...]
     """The new things: none, one, or several of a kind."""
-    earlier: tuple[Place, ...]
-    """What earlier steps had added to the picture it started from."""
-    gone: tuple[tuple[Place, float], ...]
-    """Those of them whose place has changed, each with the share of it that did."""
+    earlier: tuple[AdditionArea, ...]
+    """Places of earlier additions in the picture it started from."""
+    gone: tuple[tuple[AdditionArea, float], ...]
+    """The earlier additions that were removed, each with the share of its place that changed."""
 
     @property
     def outcome(self) -> Outcome:
-        """None, one or several things added; `unclear` where too much changed to tell."""
-        if self.changes.blind:
+        """How many things were added; `unclear` where too much changed to tell."""
+        if self.changes.inconclusive:
             return "unclear"
         return ("none", "one", "several")[min(2, len(self.things))]
 
 
 def additions(chain: ChainView) -> list[Addition]:
-    """Every step that was to add something, in order; worked out once per chain."""
-    memory: dict[str, list[Addition]] = vars(chain).setdefault("_memory_of_additions", {})
+    """Every step that was requested to add something, in order; cached on the chain."""
+    memory: dict[str, list[Addition]] = vars(chain).setdefault("_additions_cache", {})
     if "found" not in memory:
         memory["found"] = _additions(chain)
     return memory["found"]
 
 
 def _additions(chain: ChainView) -> list[Addition]:
-    registers: dict[int, tuple[Place, ...]] = {0: ()}
+    registers: dict[int, tuple[AdditionArea, ...]] = {0: ()}
     found: list[Addition] = []
     for step in chain.steps[1:]:
         earlier = registers.get(step.parent, ())
@@ -84,14 +84,14 @@ def _additions(chain: ChainView) -> list[Addition]:
         gone = _gone(earlier, seen)
         kept = tuple(place for place in earlier if all(place is not lost for lost, _ in gone))
         if step.operation == "add":
-            one = Addition(step.index, seen, things_of(seen.patches), earlier, gone)
+            one = Addition(step.index, seen, new_things(seen.patches), earlier, gone)
             found.append(one)
-            kept = (*kept, *(Place(step.index, _without(chain, step.index, mask, gone)) for mask in one.things))
+            kept = (*kept, *(AdditionArea(step.index, _visible(chain, step.index, mask, gone)) for mask in one.things))
         registers[step.index] = kept
     return found
 
 
-def _gone(earlier: tuple[Place, ...], seen: Changes) -> tuple[tuple[Place, float], ...]:
+def _gone(earlier: tuple[AdditionArea, ...], seen: Changes) -> tuple[tuple[AdditionArea, float], ...]:
     if not seen.patches:
         return ()
     changed = np.any([patch.mask for patch in seen.patches], axis=0)
@@ -99,8 +99,8 @@ def _gone(earlier: tuple[Place, ...], seen: Changes) -> tuple[tuple[Place, float
     return tuple((place, share) for place, share in shares if share >= COVERED)
 
 
-def _without(chain: ChainView, step: int, mask: Mask, gone: tuple[tuple[Place, float], ...]) -> Mask:
-    """A new thing's place, less where the thing it replaced has merely gone and what lay behind it shows again."""
+def _visible(chain: ChainView, step: int, mask: Mask, gone: tuple[tuple[AdditionArea, float], ...]) -> Mask:
+    """A new thing's place without the cells where a removed thing only uncovered what was behind it."""
     for place, _ in gone:
         bare = chain.steps[place.step].parent
         since = changes(chain.frame(step), chain.frame(bare))
@@ -110,20 +110,20 @@ def _without(chain: ChainView, step: int, mask: Mask, gone: tuple[tuple[Place, f
 
 
 def _core(mask: Mask) -> Mask:
-    """The mask without its outermost cells, which are half picture and half thing; all of it if it is that small."""
+    """The mask without its rim, whose cells mix thing and background; the whole mask if nothing would be left."""
     core: Mask = cv2.erode(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return core if core.any() else mask
 
 
 def on_grid(mask: Mask, grid: tuple[int, int]) -> Mask:
-    """A mask on a grid of another size."""
+    """The mask resampled to another grid."""
     if mask.shape == grid:
         return mask
     return np.asarray(cv2.resize(mask.astype(np.uint8), grid[::-1], interpolation=cv2.INTER_NEAREST) > 0, np.bool_)
 
 
-def things_of(patches: tuple[Patch, ...]) -> tuple[Mask, ...]:
-    """The largest patch, and others that are as large and of the same colour; patches of touching things are split."""
+def new_things(patches: tuple[Patch, ...]) -> tuple[Mask, ...]:
+    """The largest patch and those of similar size and colour; patches of touching things are split."""
     if not patches:
         return ()
     parts = [part for patch in patches for part in _parts(patch)]
@@ -131,23 +131,23 @@ def things_of(patches: tuple[Patch, ...]) -> tuple[Mask, ...]:
     alike = [
         part
         for part in parts
-        if part.cells >= COMPARABLE * largest.cells and _far(part.colour, largest.colour) <= ALIKE
+        if part.cells >= COMPARABLE * largest.cells and _colour_distance(part.colour, largest.colour) <= ALIKE
     ]
     return tuple(part.mask for part in sorted(alike, key=lambda part: -part.cells))
 
 
-def _far(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
+def _colour_distance(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
     return float(np.linalg.norm(np.subtract(one, other)))
 
 
 def _parts(patch: Patch) -> list[Patch]:
-    """The patch, or the row of things it consists of: places about as deep as the deepest, parted by necks."""
+    """The patch, or the touching things it consists of: parts of similar depth, separated by necks."""
     padded = np.pad(patch.mask.astype(np.uint8), 1)
     depth = np.asarray(cv2.distanceTransform(padded, cv2.DIST_L2, 5))[1:-1, 1:-1]
     count, cores = cv2.connectedComponents((depth > LOBE * float(depth.max())).astype(np.uint8), connectivity=8)
     if count - 1 < ROW:
         return [patch]
-    # every cell goes to the core it is nearest to
+    # every cell belongs to the nearest core
     away = [
         np.asarray(cv2.distanceTransform((cores != core).astype(np.uint8), cv2.DIST_L2, 5)) for core in range(1, count)
     ]

@@ -1,4 +1,4 @@
-"""How much colour a picture has that was to be monochrome, apart from coloured noise."""
+"""How much colour is left in a picture that should be monochrome, apart from coloured noise."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from convergebench.failures.base import Box
 from convergebench.images.frame import Frame
 
 GRID = 64
-"""Cells along the longer side. Averaging over a cell leaves colour and takes out coloured noise and codec blocks."""
+"""Cells along the longer side. Averaging over a cell keeps colour and removes coloured noise and codec blocks."""
 VISIBLE = 4.0
-"""Chroma (CIELAB) from which on a cell shows colour; side by side with grey an eye sees about half of it."""
+"""Chroma (CIELAB) at which a cell shows colour; next to grey the eye sees about half of that."""
 MEAN = 1.0
-"""Mean chroma that no longer is rounding, a codec or noise: static of 12 levels, at 512 pixels, leaves 0.7."""
+"""Mean chroma beyond rounding, codecs and noise: static of 12 levels, at 512 pixels, leaves 0.7."""
 SHARE = 0.01
-"""Share of coloured cells from which on a picture is not monochrome, however grey the rest is."""
+"""Share of coloured cells at which a picture is not monochrome, however grey the rest is."""
 ONE_HUE = 0.9
-"""Agreement of hues from which on a colour is called a tint of the whole picture."""
+"""Agreement of hues at which a colour is called a tint of the whole picture."""
 
 
 class Colour(NamedTuple):
@@ -31,18 +31,18 @@ class Colour(NamedTuple):
     share: float
     """Share of cells with visible colour."""
     one_hue: float
-    """0 … 1: how far all colour points the same way; near 1 is a tint such as sepia."""
+    """0 … 1: how far all hues agree; near 1 is a tint such as sepia."""
     region: Box | None
-    """Around the coloured cells; None where they are everywhere or nowhere."""
+    """The box around the coloured cells; None where they are everywhere or nowhere."""
 
     @property
     def score(self) -> float:
-        """Over the nearer of the two thresholds; 1 or more is not monochrome."""
+        """The larger ratio of a value to its threshold; 1 or more is not monochrome."""
         return max(self.mean / MEAN, self.share / SHARE)
 
 
 def colour_of(frame: Frame) -> Colour:
-    """The colour in a picture."""
+    """The colour left in a picture; cached."""
     return frame.derived("colour-left", _colour)
 
 

@@ -1,7 +1,7 @@
-"""Whether a summary claims success without doubt: word lists, strict, sentence by sentence.
+"""Whether a summary claims success without doubt, by strict word lists, sentence by sentence.
 
-Only sections that look at the result count. A sentence claims if it holds one of the phrases below and no word of
-negation, doubt or intent. A summary with one sentence that admits a fault claims nothing, whatever else it says.
+Only sections that evaluate the result count. A sentence is a claim if it holds one of the phrases below and no word of
+negation, doubt or intent. A summary with a sentence that admits a fault makes no claim, whatever else it says.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ _NONE_OF = re.compile(
 )
 
 
-class Claim(NamedTuple):
+class SuccessClaim(NamedTuple):
     """A sentence that claims success, and whether it claims that nothing at all differs."""
 
     sentence: str
     exact: bool
 
 
-def claim_in(summary: str | None) -> Claim | None:
-    """The first claim of a summary that has no doubt about its result; None if it makes none."""
-    looked = [part.text for part in sections(summary) if part.phase == "evaluation"]
-    sentences = [sentence for text in looked for sentence in _sentences(text)]
+def claim_in(summary: str | None) -> SuccessClaim | None:
+    """The summary's first claim of success, exact claims before others; None if it makes none."""
+    evaluations = [part.text for part in sections(summary) if part.phase == "evaluation"]
+    sentences = [sentence for text in evaluations for sentence in _sentences(text)]
     if any(_admits(sentence) for sentence in sentences):
         return None
     claims = [
-        Claim(sentence, bool(EXACT.search(sentence)))
+        SuccessClaim(sentence, bool(EXACT.search(sentence)))
         for sentence in sentences
         if (SUCCESS.search(sentence) or EXACT.search(sentence)) and not _DOUBT.search(sentence)
     ]
@@ -94,7 +94,7 @@ def claim_in(summary: str | None) -> Claim | None:
 
 
 def _admits(sentence: str) -> bool:
-    """Whether a sentence says that something is not as it should be: faults named, less faults denied."""
+    """Whether a sentence admits a fault; faults that it denies ("no discrepancies") do not count."""
     return bool(_FAULT.search(_NONE_OF.sub(" ", sentence)))
 
 

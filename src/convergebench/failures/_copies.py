@@ -1,4 +1,4 @@
-"""Parts of a picture that show a second time what the picture shows elsewhere, and the source showed only there."""
+"""Parts of a picture that repeat something the source shows only once."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from convergebench.failures._beside import reduced
+from convergebench.failures._aligned_pair import reduced
 from convergebench.failures._changes import changes
 from convergebench.failures.base import Box
 from convergebench.images.frame import Frame, Plane
 
 LONGEST = 256
-"""Longer side at which copies are looked for."""
+"""Longer side, in pixels, of the pictures searched for copies."""
 MOST = 6
-"""Changed patches that are looked at, the largest first."""
+"""Most changed patches examined, the largest first."""
 SMALLEST = 16
-"""Plane a side of the smallest part that can be told from chance likeness."""
+"""Side, in pixels, of the smallest part that can be distinguished from chance likeness."""
 FINE, BROAD = 0.7, 5.0
-"""Blurs, in small pixels, that take off noise and broad shading: two skies over two meadows are alike without it."""
+"""Sigmas of the blurs that remove noise and broad shading; shading alone makes unrelated places alike."""
 LIVELY = 3.0
-"""Standard deviation of the outlines, in levels, under which a part is too plain to be recognised."""
+"""Standard deviation of the outlines, in levels, below which a part is too plain to be recognised."""
 APART = 0.75
-"""How far away, in sizes of the part, the other place must be."""
+"""Least distance of the original from its copy, in sizes of the part."""
 SIZES = (1.0, 0.8, 1.25)
-"""Sizes at which a copy is looked for, each also mirrored."""
+"""Relative sizes at which a copy is searched for, each also mirrored."""
 
 
 class Copy(NamedTuple):
-    """One part seen twice."""
+    """A part of the picture that repeats another one."""
 
     likeness: float
     """Correlation of the two places in the picture."""
     before: float
     """The best correlation that the original's place had with any other place of the source."""
     part: Box
-    """Where the copy is, in shares of the picture."""
+    """The copy, as shares of the picture."""
     original: Box
-    """Where what it copies is."""
+    """What it copies."""
 
     @property
     def excess(self) -> float:
-        """How much more alike the two are than anything was in the source."""
+        """How much the likeness exceeds the best one within the source."""
         return self.likeness - max(0.0, self.before)
 
 
@@ -70,7 +70,7 @@ def _outlines(frame: Frame) -> Plane:
 
 
 def _make_outlines(frame: Frame) -> Plane:
-    """Small, without noise and without broad shading: what is left makes a place recognisable."""
+    """A small version without noise and broad shading, by which places are recognised."""
     small = cv2.GaussianBlur(reduced(frame, LONGEST).astype(np.float32), (0, 0), FINE)
     return np.asarray(small - cv2.GaussianBlur(small, (0, 0), BROAD), np.float32)
 
@@ -84,11 +84,11 @@ def _copy_of(now: Plane, then: Plane, box: Box) -> Copy | None:
     part = now[top : top + high, left : left + wide]
     if float(part.std()) < LIVELY:
         return None
-    here = _Match(1.0, left, top, wide, high)
-    best = max((_elsewhere(now, template, here) for template in _templates(part)), key=lambda match: match.likeness)
+    own = _Match(1.0, left, top, wide, high)
+    best = max((_elsewhere(now, template, own) for template in _templates(part)), key=lambda match: match.likeness)
     original = then[best.top : best.top + best.high, best.left : best.left + best.wide]
     kept = _correlation(original, now[best.top : best.top + best.high, best.left : best.left + best.wide])
-    # what it is like must have been there before, else both are new (a pattern drawn over the picture)
+    # the original must have been there before, else both are new (a pattern drawn over the picture)
     likeness = min(best.likeness, kept)
     before = max(_elsewhere(then, template, best).likeness for template in _templates(original))
     return Copy(likeness, before, box, _shares(best, width, height))
@@ -100,24 +100,24 @@ def _templates(part: Plane) -> list[Plane]:
         scaled = part
         if size != 1.0:
             shape = max(4, round(part.shape[1] * size)), max(4, round(part.shape[0] * size))
-            way = cv2.INTER_AREA if size < 1 else cv2.INTER_LINEAR
-            scaled = np.asarray(cv2.resize(part, shape, interpolation=way), np.float32)
+            interpolation = cv2.INTER_AREA if size < 1 else cv2.INTER_LINEAR
+            scaled = np.asarray(cv2.resize(part, shape, interpolation=interpolation), np.float32)
         versions += [scaled, np.ascontiguousarray(scaled[:, ::-1])]
     return versions
 
 
-def _elsewhere(picture: Plane, template: Plane, here: _Match) -> _Match:
-    """The place most like the template, away from where the part itself is."""
+def _elsewhere(picture: Plane, template: Plane, own: _Match) -> _Match:
+    """The best match of the template, away from the part itself."""
     high, wide = template.shape[:2]
     if high > picture.shape[0] or wide > picture.shape[1]:
         return _Match(0.0, 0, 0, wide, high)
-    map_of = np.asarray(cv2.matchTemplate(picture, template, cv2.TM_CCOEFF_NORMED), np.float32).copy()
-    map_of[~np.isfinite(map_of)] = 0
-    rows, columns = np.ogrid[: map_of.shape[0], : map_of.shape[1]]
-    across = np.abs(columns + wide / 2 - here.left - here.wide / 2) / here.wide
-    down = np.abs(rows + high / 2 - here.top - here.high / 2) / here.high
-    map_of[(across < APART) & (down < APART)] = -1
-    _, likeness, _, (left, top) = cv2.minMaxLoc(map_of)
+    scores = np.asarray(cv2.matchTemplate(picture, template, cv2.TM_CCOEFF_NORMED), np.float32).copy()
+    scores[~np.isfinite(scores)] = 0
+    rows, columns = np.ogrid[: scores.shape[0], : scores.shape[1]]
+    across = np.abs(columns + wide / 2 - own.left - own.wide / 2) / own.wide
+    down = np.abs(rows + high / 2 - own.top - own.high / 2) / own.high
+    scores[(across < APART) & (down < APART)] = -1
+    _, likeness, _, (left, top) = cv2.minMaxLoc(scores)
     return _Match(float(likeness), int(left), int(top), wide, high)
 
 

@@ -1,9 +1,9 @@
-"""How worn a part of a picture looks by itself: its grain and the width of its edges.
+"""How worn a part of a picture looks: its grain and the width of its edges.
 
-Both mean the same for a fruit and for a table, so that what was just added can be held against what was there before.
-Grain is the noise floor: the mean diagonal detail of small blocks, of which the calmest tenth is taken, as texture only
+Both mean the same for a fruit and for a table, so that a new object can be compared with what was there before.
+Grain is the noise floor: the mean diagonal detail of small blocks, of which the lowest tenth is taken, as texture only
 adds to it. The width of an edge follows from how much a further blur flattens it (Zhuo and Sim's estimate of defocus);
-of the stronger edges the sharpest quarter is taken.
+of the stronger edges the sharpest quarter counts.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from convergebench.images.frame import Frame, Plane
 BLOCK = 8
 """Pixels a side of a block."""
 BLOCKS = 4
-"""Blocks that a part must hold, else it has no grain to speak of."""
+"""Fewest blocks for the grain of a part to be measured."""
 CALM = 0.1
 """Quantile of the blocks' detail that is the noise floor."""
 FLOOR = 0.35
-"""Levels under which grain is the rounding to 8 bit."""
+"""Levels below which grain is rounding to 8 bits."""
 FIRST, SECOND = 0.7, 1.5
-"""Blur (pixels) that takes noise off the edges, and the further one that tells their width."""
+"""Blur (pixels) that removes noise from the edges, and the second one that reveals their width."""
 EDGE = 2.0
-"""Slope, in levels per pixel after both, from which on there is an edge."""
+"""Slope, in levels per pixel after both blurs, at which there is an edge."""
 EDGES = 60
-"""Pixels of edge that a part must hold."""
+"""Fewest edge pixels for the width of edges to be measured."""
 SHARP = 0.25
 """Quantile of the widths: how sharp its sharpest edges are."""
 
 
 class Freshness(NamedTuple):
-    """Of one part; None where it has too little of what is measured."""
+    """Grain and edge width of one part; None where the part is too small or has too few edges."""
 
     grain: float | None
-    """Levels."""
+    """Noise floor in levels."""
     edge: float | None
     """Width (standard deviation of the blur) in pixels."""
 

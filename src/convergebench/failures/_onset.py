@@ -1,9 +1,9 @@
-"""From which step on a failure is there: few looks, and three steps in a row.
+"""The step at which a failure begins, by as few measured steps as possible; three in a row must show it.
 
-A score of 1 or more is beyond the threshold. A failure is there from the first step whose score, and that of the next
-two steps that can be measured, is. Chains of up to 24 steps are looked at step by step. In longer ones the first four,
-a spread and the last three are, and the place between the last step without and the first with it is halved until they
-are neighbours; what comes and goes between two looks is not seen.
+A score of 1 or more exceeds the threshold. A failure begins at the first step that exceeds it together with the next
+two measurable steps. In chains of up to 24 steps every step is measured. In longer ones the first four, a spread and
+the last three are, and the onset is bisected between the last step below and the first above the threshold; a failure
+that comes and goes between two measured steps is missed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 from convergebench.failures.base import Box, ChainView, Examination, Finding, cannot_tell
 
 IN_A_ROW = 3
-"""Steps: one alone may be chance (the project's rule for every onset)."""
+"""Consecutive steps required: one alone may be chance (the project's rule for every onset)."""
 EVERY = 24
-"""Comparable steps up to which each one is looked at."""
+"""Most comparable steps of a chain that is measured at every step."""
 SPREAD = 9
-"""Looks between the first four and the last three of a longer chain."""
+"""Steps measured between the first four and the last three of a longer chain."""
 MOST = 40
-"""Looks after which nothing more is searched for."""
+"""Measured steps after which the search ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What one step shows."""
+class StepScore:
+    """The measurement of one step."""
 
     score: float
     """1 is the threshold, more is worse."""
@@ -38,12 +38,12 @@ class Reading:
     region: Box | None = None
 
 
-Read = Callable[[int], Reading | None]
-"""A step's reading; None where it cannot be measured."""
+MeasureStep = Callable[[int], StepScore | None]
+"""Measures a step; None where it cannot be measured."""
 
 
-class Span(NamedTuple):
-    """The failure's first step, its last (None: to the end) and the one that shows it best."""
+class FailureSpan(NamedTuple):
+    """The failure's first step, its last (None: until the end) and the one with the highest score."""
 
     first: int
     last: int | None
@@ -55,22 +55,22 @@ def confidence(score: float) -> float:
     return round(1 - float(0.5 ** max(0.0, min(score, 30.0))), 3)
 
 
-def examine(chain: ChainView, read: Read) -> Examination:
-    """Look along a chain with `read` and say from where on it crosses the threshold."""
+def find_onset(chain: ChainView, measure: MeasureStep) -> Examination:
+    """Search a chain for the first step from which `measure` exceeds the threshold."""
     steps = [step.index for step in chain.steps[1:] if step.compared != "no"]
     if len(steps) < IN_A_ROW:
-        return cannot_tell(f"{IN_A_ROW} steps in a row are needed, and {len(steps)} can be held against the source")
-    search = _Search(steps, read)
+        return cannot_tell(f"{IN_A_ROW} steps in a row are needed, and {len(steps)} can be compared with the source")
+    search = _Search(steps, measure)
     found = search.span()
-    seen = search.seen
-    measured = {step: reading for step, reading in sorted(seen.items()) if reading is not None}
+    tried = search.scores
+    measured = {step: score for step, score in sorted(tried.items()) if score is not None}
     probes: dict[str, dict[int, float]] = {}
-    for step, reading in measured.items():
-        for name, value in reading.numbers.items():
+    for step, score in measured.items():
+        for name, value in score.numbers.items():
             probes.setdefault(name, {})[step] = value
     if found is None:
-        if len(measured) < max(IN_A_ROW, len(seen) / 2):
-            return cannot_tell(f"{len(measured)} of {len(seen)} steps looked at could be measured", probes)
+        if len(measured) < max(IN_A_ROW, len(tried) / 2):
+            return cannot_tell(f"{len(measured)} of {len(tried)} steps looked at could be measured", probes)
         return Examination(probes=probes)
     shown = measured[found.peak]
     finding = Finding(
@@ -85,25 +85,25 @@ def examine(chain: ChainView, read: Read) -> Examination:
 
 
 class _Search:
-    def __init__(self, steps: Sequence[int], read: Read) -> None:
+    def __init__(self, steps: Sequence[int], measure: MeasureStep) -> None:
         self.steps = steps
-        self.read = read
-        self.seen: dict[int, Reading | None] = {}
+        self.measure = measure
+        self.scores: dict[int, StepScore | None] = {}
 
-    def span(self) -> Span | None:
-        for place in self._coarse():
-            self._reading(place)
-        looked = [place for place in self._coarse() if self._reading(place) is not None]
+    def span(self) -> FailureSpan | None:
+        for position in self._coarse():
+            self._score(position)
+        measurable = [position for position in self._coarse() if self._score(position) is not None]
         before = -1
-        for place in looked:
-            if not self._beyond(place):
-                before = place
+        for position in measurable:
+            if not self._exceeds(position):
+                before = position
                 continue
-            first = self._halved(before, place)
-            for start in dict.fromkeys((first, place)):
-                if self._holds(start):
-                    return self._ends(start)
-            if len(self.seen) >= MOST:
+            first = self._bisect(before, position)
+            for start in dict.fromkeys((first, position)):
+                if self._persists(start):
+                    return self._span_from(start)
+            if len(self.scores) >= MOST:
                 break
         return None
 
@@ -114,42 +114,42 @@ class _Search:
         spread = np.rint(np.geomspace(4, count - 3, SPREAD)).astype(int).tolist()
         return sorted({0, 1, 2, 3, *spread, count - 3, count - 2, count - 1})
 
-    def _reading(self, place: int) -> Reading | None:
-        step = self.steps[place]
-        if step not in self.seen:
-            self.seen[step] = self.read(step)
-        return self.seen[step]
+    def _score(self, position: int) -> StepScore | None:
+        step = self.steps[position]
+        if step not in self.scores:
+            self.scores[step] = self.measure(step)
+        return self.scores[step]
 
-    def _beyond(self, place: int) -> bool:
-        reading = self._reading(place)
-        return reading is not None and reading.score >= 1
+    def _exceeds(self, position: int) -> bool:
+        score = self._score(position)
+        return score is not None and score.score >= 1
 
-    def _halved(self, below: int, beyond: int) -> int:
-        """The first place that is beyond, going by halves between one that is not and one that is."""
-        while beyond - below > 1:
-            middle = (below + beyond) // 2
-            if self._beyond(middle):
-                beyond = middle
+    def _bisect(self, below: int, above: int) -> int:
+        """The first position above the threshold, by bisection between one below and one above it."""
+        while above - below > 1:
+            middle = (below + above) // 2
+            if self._exceeds(middle):
+                above = middle
             else:
                 below = middle
-        return beyond
+        return above
 
-    def _holds(self, start: int) -> bool:
-        """Whether this place and the next two that can be measured are beyond."""
+    def _persists(self, start: int) -> bool:
+        """Whether this position and the next two measurable ones exceed the threshold."""
         row = 0
-        for place in range(start, len(self.steps)):
-            if self._reading(place) is None:
+        for position in range(start, len(self.steps)):
+            if self._score(position) is None:
                 continue
-            if not self._beyond(place):
+            if not self._exceeds(position):
                 return False
             row += 1
             if row == IN_A_ROW:
                 return True
         return False
 
-    def _ends(self, start: int) -> Span:
-        scores = {step: reading.score for step, reading in self.seen.items() if reading is not None}
+    def _span_from(self, start: int) -> FailureSpan:
+        scores = {step: score.score for step, score in self.scores.items() if score is not None}
         first = self.steps[start]
-        beyond = sorted(step for step, score in scores.items() if step >= first and score >= 1)
-        last = None if beyond[-1] == max(scores) else beyond[-1]
-        return Span(first, last, max(beyond, key=scores.__getitem__))
+        above = sorted(step for step, score in scores.items() if step >= first and score >= 1)
+        last = None if above[-1] == max(scores) else above[-1]
+        return FailureSpan(first, last, max(above, key=scores.__getitem__))

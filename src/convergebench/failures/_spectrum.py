@@ -1,4 +1,4 @@
-"""Power spectra of small squares of a picture, scaled so that white noise of σ has σ² at every frequency."""
+"""Power spectra of small squares of a picture, scaled so that white noise of deviation σ has power σ²."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def to_planes(parts: Pixels, *, colour: bool = False) -> Plane:
 
 
 def soft(planes: Plane, sigma: float) -> Plane:
-    """Each plane blurred by itself."""
+    """Each plane blurred separately."""
     flat = planes.reshape(-1, *planes.shape[-2:])
     return np.stack([cv2.GaussianBlur(each, (0, 0), sigma) for each in flat]).reshape(planes.shape).astype(np.float32)
 
 
 def power(planes: Plane) -> Plane:
-    """Power over the half plane of frequencies, means taken off, under a Hann window."""
+    """Power over the half plane of frequencies, without the mean, under a Hann window."""
     side = planes.shape[-1]
     window = _window(side)
     waves = fft.rfft2((planes - planes.mean(axis=(-2, -1), keepdims=True)) * window)
@@ -42,20 +42,20 @@ def _window(side: int) -> Plane:
 
 @lru_cache(maxsize=8)
 def frequencies(side: int) -> tuple[Plane, Plane]:
-    """Cycles per pixel, down and across, at every place of `power`."""
+    """Cycles per pixel, vertical and horizontal, for every entry of `power`."""
     down, across = np.meshgrid(np.fft.fftfreq(side), np.fft.rfftfreq(side), indexing="ij")
     return down.astype(np.float32), across.astype(np.float32)
 
 
 @lru_cache(maxsize=16)
 def ring(side: int, low: float, high: float) -> NDArray[np.bool_]:
-    """Where `power` holds frequencies between two radii."""
+    """Mask of `power` for frequencies between two radii."""
     radius = np.hypot(*frequencies(side))
     return np.asarray((radius >= low) & (radius < high), np.bool_)
 
 
 @lru_cache(maxsize=8)
 def blurred_share(side: int, sigma: float) -> Plane:
-    """What a Gaussian blur leaves of the amplitude at every place of `power`; a little under 1 where it leaves all."""
+    """Share of the amplitude that a Gaussian blur leaves, for every entry of `power`; at most 0.97."""
     radius = np.hypot(*frequencies(side))
     return np.asarray(np.minimum(0.97, np.exp(-2 * np.square(np.pi * radius * sigma))), np.float32)

@@ -1,4 +1,4 @@
-"""Built-in names → where they live, by level. Read only when a name is looked up."""
+"""Built-in names → modules, by level. Read only when a name is looked up."""
 
 _NAMES = (
     "simplification",

@@ -1,4 +1,4 @@
-"""Which way a step mirrored or turned its picture: the way that explains it best, of all eight there are."""
+"""How a step mirrored or rotated its picture: the best match among the eight possible transforms."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from convergebench.images.frame import Frame, Plane
 from convergebench.images.registration import register
 from convergebench.metrics.operations import GEOMETRIC
 
-WAYS: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+TRANSFORMS: Mapping[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "left as it was": lambda pixels: pixels,
     **{str(name): turn for name, turn in GEOMETRIC.items()},
     "mirrored about a diagonal": lambda pixels: pixels.swapaxes(0, 1),
     "mirrored about the other diagonal": lambda pixels: pixels[::-1, ::-1].swapaxes(0, 1),
 }
-"""Everything that can be done to a picture by mirroring and quarter turns."""
-FAR = 0.35
-"""Correlation that the best way must reach; below it the picture is another one, and which way it lies is moot."""
+"""The eight transforms that mirroring and quarter turns can produce, by name."""
+TOO_DIFFERENT = 0.35
+"""Correlation that the best transform must reach; below it the picture is too different to decide."""
 CLEAR, APART = 0.75, 0.3
-"""Correlation of the best way, and its lead, from which on fitting sizes is enough to tell."""
+"""Correlation of the best transform, and its lead, at which a comparison without registration is enough."""
 SMALL = 128
 """Longer side of the small versions, in pixels."""
 SAME = 0.97
-"""Correlation from which on a picture and its mirror image cannot be told apart."""
+"""Correlation at which a picture and its transform count as the same."""
 
 
-class Turn(NamedTuple):
-    """What a step did that was to mirror or turn."""
+class StepTurn(NamedTuple):
+    """The result of a step that was requested to mirror or rotate."""
 
     step: int
-    asked: str
+    requested: str
     best: str
-    """The way that explains the picture best."""
+    """The transform that matches best."""
     share: float
-    """How much nearer the asked way is than the best other one: 1 exactly done, ½ undecided, 0 something else done."""
+    """How much closer the requested transform is than any other: 1 exactly done, ½ undecided, 0 another was done."""
     unclear: str = ""
-    """Why nothing can be said; then `share` means nothing."""
+    """Why the result is open; `share` is then meaningless."""
 
     @property
     def failed(self) -> bool:
-        """Some other way is nearer than the one asked for."""
+        """Another transform matches better than the requested one."""
         return not self.unclear and self.share < 0.5
 
 
-def turns(chain: ChainView) -> list[Turn]:
-    """Every step that was to mirror or turn, in order; worked out once per chain."""
-    memory: dict[str, list[Turn]] = vars(chain).setdefault("_memory_of_turns", {})
+def turns(chain: ChainView) -> list[StepTurn]:
+    """Every step that was requested to mirror or rotate, in order; cached on the chain."""
+    memory: dict[str, list[StepTurn]] = vars(chain).setdefault("_turns_cache", {})
     if "found" not in memory:
         memory["found"] = [
             _turn(step.index, str(step.operation), chain.frame(step.index), chain.frame(step.parent))
@@ -61,33 +61,35 @@ def turns(chain: ChainView) -> list[Turn]:
     return memory["found"]
 
 
-def _turn(step: int, asked: str, after: Frame, before: Frame) -> Turn:
-    alike = _fitted(WAYS[asked](_outlines(before)), _outlines(before))
+def _turn(step: int, requested: str, after: Frame, before: Frame) -> StepTurn:
+    alike = _fitted(TRANSFORMS[requested](_outlines(before)), _outlines(before))
     if alike >= SAME:
-        return Turn(step, asked, asked, 0.5, f"the picture and its {asked} look the same")
+        return StepTurn(step, requested, requested, 0.5, f"the picture and its {requested} look the same")
     found = _agreement(after, before)
     best = max(found, key=found.__getitem__)
-    if found[best] < FAR:
-        return Turn(step, asked, best, 0.5, f"the picture is too far from what it was made of (r {found[best]:.2f})")
-    other = max(value for way, value in found.items() if way != asked)
-    away, other_away = 1 - found[asked], 1 - other
-    return Turn(step, asked, best, float(np.clip(other_away / max(1e-6, away + other_away), 0, 1)))
+    if found[best] < TOO_DIFFERENT:
+        return StepTurn(
+            step, requested, best, 0.5, f"the picture is too far from what it was made of (r {found[best]:.2f})"
+        )
+    other = max(value for name, value in found.items() if name != requested)
+    away, other_away = 1 - found[requested], 1 - other
+    return StepTurn(step, requested, best, float(np.clip(other_away / max(1e-6, away + other_away), 0, 1)))
 
 
 def _agreement(after: Frame, before: Frame) -> dict[str, float]:
-    """Correlation of the picture with each way of turning the one before."""
+    """Correlation of the picture with each transform of the one before."""
     known, seen = _outlines(before), _outlines(after)
-    found = {way: max(0.0, _fitted(seen, np.asarray(turn(known), np.float32))) for way, turn in WAYS.items()}
+    found = {name: max(0.0, _fitted(seen, np.asarray(turn(known), np.float32))) for name, turn in TRANSFORMS.items()}
     first, second = sorted(found.values(), reverse=True)[:2]
     if first >= CLEAR and first - second >= APART:
         return found
-    # cropped, zoomed, or turned on a canvas that was not: then each way has to be registered, which takes its time
-    ways = {way: Frame(np.ascontiguousarray(turn(before.pixels))) for way, turn in WAYS.items()}
-    return {way: max(found[way], _registered(after, version)) for way, version in ways.items()}
+    # cropped, zoomed, or rotated on an unrotated canvas: each transform has to be registered, which is slow
+    versions = {name: Frame(np.ascontiguousarray(turn(before.pixels))) for name, turn in TRANSFORMS.items()}
+    return {name: max(found[name], _registered(after, version)) for name, version in versions.items()}
 
 
 def _outlines(frame: Frame) -> Plane:
-    """A small grey version less its broad shading, which would agree with anything."""
+    """A small grey version without broad shading, which correlates with anything."""
     return frame.derived("turn-outlines", _make_outlines)
 
 
@@ -100,7 +102,7 @@ def _make_outlines(frame: Frame) -> Plane:
 
 
 def _fitted(one: Plane, other: Plane) -> float:
-    """Correlation after fitting sizes."""
+    """Correlation after resizing to one size."""
     if one.shape != other.shape:
         size = one.shape[1], one.shape[0]
         other = np.asarray(cv2.resize(np.ascontiguousarray(other), size, interpolation=cv2.INTER_AREA), np.float32)
@@ -110,7 +112,7 @@ def _fitted(one: Plane, other: Plane) -> float:
 
 
 def _registered(subject: Frame, reference: Frame) -> float:
-    """Correlation after laying one over the other as well as can be; 0 where there is nothing to go by."""
+    """Correlation after registration; 0 where a picture has no features."""
     try:
         return max(0.0, register(subject, reference).confidence)
     except Unmeasurable:

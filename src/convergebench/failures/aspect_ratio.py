@@ -1,6 +1,6 @@
 """Aspect ratio: a step changed the shape of the picture, cut something off, or drew more around it.
 
-The rule. Every picture, turned upright as far as turning was asked for, is held against the source. Its ratio of width
+The rule. Every picture, turned upright as far as turning was asked for, is compared with the source. Its ratio of width
 to height must stay within 0.5 % (or one and a half pixels of the shorter side, whichever is more: sizes are whole
 numbers). Where it can be registered (correlation 0.75 or more), less than 3 % of the source's area may be out of view,
 and less than 3 % of the picture may lie beyond the source's edges. What has been found once is the new standard: a
@@ -25,26 +25,26 @@ from convergebench.images.frame import Frame
 from convergebench.images.registration import register
 
 RATIO = 0.005
-"""Relative change of width over height that is still taken for rounding to a codec's or a model's even sizes."""
+"""Relative change of width over height that counts as rounding to a codec's or a model's even sizes."""
 ROUNDED = 1.5
 """Pixels of the shorter side that rounding may cost."""
 AREA = 0.03
-"""Share of the area that may be lost, or gained around, before the framing counts as another one; a picture drawn anew,
-each thing a pixel or two beside where it was, feigns up to 2.5 %."""
+"""Share of the area that may be lost, or added around, before the framing counts as changed; a redrawn picture whose
+contents each moved by a pixel or two simulates up to 2.5 %."""
 SURE = 0.75
-"""Correlation under which a registration is not trusted to a hundredth of the area: heavy noise alone feigns a crop."""
+"""Correlation below which a registration is not accurate to a hundredth of the area: heavy noise simulates a crop."""
 SIDES = ("left", "right", "top", "bottom")
 
 
 class Framing(NamedTuple):
-    """How a picture shows the source; sides are left, right, top, bottom, in shares of the source's width or height."""
+    """How a picture frames the source; sides are left, right, top, bottom, as shares of its width or height."""
 
     ratio: float
     """Width over height, over that of the source."""
     rounding: float
-    """Largest relative change of it that whole pixels can explain."""
+    """Largest relative change of `ratio` that whole pixels can explain."""
     sides: tuple[float, float, float, float] | None = None
-    """Beyond each side: how much of the source is cut off, or (negative) how much was drawn around it."""
+    """At each side: how much of the source is cut off, or (negative) how much was added around it."""
 
     @property
     def lost(self) -> float:
@@ -54,21 +54,21 @@ class Framing(NamedTuple):
 
     @property
     def added(self) -> float:
-        """Area drawn around the source, in shares of the source's area."""
+        """Area added around the source, as a share of its area."""
         left, right, top, bottom = (max(0.0, -side) for side in self.sides or (0, 0, 0, 0))
         return (1 + left + right) * (1 + top + bottom) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Standard:
-    """What has been found so far: later pictures are judged by it."""
+    """The framing found so far, by which later pictures are judged."""
 
     ratio: float = 1.0
     lost: float = 0.0
     added: float = 0.0
 
     def score(self, seen: Framing) -> float:
-        """How far a picture goes beyond it, in thresholds."""
+        """How far a picture exceeds it, in thresholds."""
         tolerance = max(RATIO, seen.rounding)
         return max(
             abs(log(seen.ratio / self.ratio)) / tolerance,
@@ -95,7 +95,7 @@ def aspect_ratio(chain: ChainView) -> Examination:
     turned = False
     for step in chain.steps[1:]:
         turned = turned or step.operation in ("rotate-90", "rotate-270")
-        seen = framing(chain.upright(step.index), source, register_it=step.compared != "no", turned=turned)
+        seen = framing(chain.upright(step.index), source, find_sides=step.compared != "no", turned=turned)
         ratios[step.index] = round(seen.ratio, 5)
         if seen.sides is not None:
             losses[step.index] = round(seen.lost, 5)
@@ -107,13 +107,13 @@ def aspect_ratio(chain: ChainView) -> Examination:
     return Examination(tuple(findings), {"ratio": ratios, "area-lost": losses})
 
 
-def framing(picture: Frame, source: Frame, *, register_it: bool = True, turned: bool = False) -> Framing:
-    """How an upright picture shows the source."""
+def framing(picture: Frame, source: Frame, *, find_sides: bool = True, turned: bool = False) -> Framing:
+    """How an upright picture frames the source."""
     ratio = (picture.width / picture.height) / (source.width / source.height)
     if turned and abs(log(ratio)) > abs(log((picture.height / picture.width) / (source.width / source.height))):
-        # a turn that was not done is another failure; its shape is right the other way round
+        # a rotation that was not done is another failure; with width and height swapped the shape is right
         return Framing((picture.height / picture.width) / (source.width / source.height), _rounding(picture, source))
-    return Framing(ratio, _rounding(picture, source), _sides(picture, source) if register_it else None)
+    return Framing(ratio, _rounding(picture, source), _sides(picture, source) if find_sides else None)
 
 
 def _rounding(picture: Frame, source: Frame) -> float:
@@ -133,7 +133,7 @@ def _sides(picture: Frame, source: Frame) -> tuple[float, float, float, float] |
 
 
 def _beyond(own: int, whole: int, *, scale: float, shift: float) -> tuple[float, float]:
-    """What of a side lies before and after the part in view, in shares of it; negative where the view goes further."""
+    """Share of a side before and after the part in view; negative where the view extends beyond it."""
     middle, half = whole / 2 - shift, own / scale / 2
     return (middle - half) / whole, (whole - middle - half) / whole
 

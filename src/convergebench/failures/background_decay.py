@@ -1,8 +1,8 @@
 """Background decay: what is newly added looks fresh while the rest of the picture gets steadily worse.
 
-The rule. At every step that added one thing, two probes (`_freshness`) are read inside the new thing and in the part
-that no step of the chain has touched: grain and the width of edges. A step shows the failure if outside a probe has
-grown to 1.5 times what it was at the first addition or more, and is 1.4 times what it is inside the new thing or more.
+The rule. At every step that added one thing, two probes (`_freshness`) are measured inside the new thing and in the
+part that no step of the chain touched: grain and the width of edges. A step shows the failure if a probe of that part
+is at least 1.5 times its value at the first addition and at least 1.4 times its value inside the new thing.
 Two such steps are needed, and the growth must still be there at the last addition.
 
 Confidence is ½ at the threshold; the score is the smaller of the two excesses (in logarithms) at the step that shows it
@@ -28,15 +28,15 @@ from convergebench.failures._onset import confidence
 from convergebench.failures.base import Box, ChainView, Examination, Finding, cannot_tell, detector, does_not_apply
 
 RISE = log(1.5)
-"""How much worse the untouched part must have become: half as much grain again is plain to see side by side."""
+"""How much worse the untouched part must have become: half as much grain again is clearly visible side by side."""
 GAP = log(1.4)
-"""How much worse it must be than the new thing; clean things and pictures differ by up to 1.3."""
+"""How much worse it must be than the new thing; in clean pictures the two differ by up to 1.3."""
 FEWEST = 3
-"""Additions that must be measurable."""
+"""Measurable additions required."""
 TWICE = 2
-"""Steps that must show it."""
+"""Steps required to show it."""
 AROUND = 0.5
-"""How much of its surroundings an evidence crop shows beside the thing, in sizes of the thing."""
+"""Margin of an evidence crop around the thing, in sizes of the thing."""
 
 
 class _Reading(NamedTuple):
@@ -67,7 +67,7 @@ def background_decay(chain: ChainView) -> Examination:
     }
     if len(readings) < FEWEST:
         return cannot_tell(f"{len(readings)} additions could be measured, {FEWEST} are needed", probes)
-    candidates = [finding for name in ("grain", "edge") if (finding := _examined(readings, name)) is not None]
+    candidates = [finding for name in ("grain", "edge") if (finding := _finding(readings, name)) is not None]
     best = max(candidates, key=lambda finding: finding.confidence, default=None)
     return Examination(() if best is None else (best,), probes)
 
@@ -83,7 +83,7 @@ def _outside(reading: _Reading, name: str) -> float | None:
 
 
 def _readings(chain: ChainView, found: list[Addition]) -> list[_Reading]:
-    """Every step that added one thing, seen inside it and in what no step touched."""
+    """Both probes at every step that added one thing, inside it and in the untouched part."""
     single = [one for one in found if one.outcome == "one"]
     if not single:
         return []
@@ -92,41 +92,41 @@ def _readings(chain: ChainView, found: list[Addition]) -> list[_Reading]:
     for one in found:
         for patch in one.changes.patches:
             touched |= on_grid(patch.mask, grid)
-    # a shadow or a blurred rim reaches a little further than the patch
+    # a shadow or a blurred rim extends a little beyond the patch
     free: Mask = cv2.dilate(touched.astype(np.uint8), np.ones((5, 5), np.uint8)) == 0
     readings = []
     for one in single:
         frame = chain.frame(one.step)
         if frame.size == size:
             place = one.things[0]
-            # grain is read off whole blocks, so the rim does no harm to it, and edges are at the rim
+            # grain is measured in whole blocks, so the rim does not affect it, and edges are at the rim
             readings.append(_Reading(one.step, freshness(frame, place), freshness(frame, free), place))
     return readings
 
 
-def _examined(readings: list[_Reading], name: str) -> Finding | None:
-    told = [
+def _finding(readings: list[_Reading], name: str) -> Finding | None:
+    measured = [
         (each, log(outside), log(inside))
         for each in readings
         if (inside := _inside(each, name)) is not None and (outside := _outside(each, name)) is not None
     ]
-    if len(told) < FEWEST:
+    if len(measured) < FEWEST:
         return None
-    first = told[0][1]
-    scores = [min((outside - first) / RISE, (outside - inside) / GAP) for _, outside, inside in told]
+    first = measured[0][1]
+    scores = [min((outside - first) / RISE, (outside - inside) / GAP) for _, outside, inside in measured]
     shown = [place for place, score in enumerate(scores) if score >= 1]
-    if len(shown) < TWICE or told[-1][1] - first < RISE:
+    if len(shown) < TWICE or measured[-1][1] - first < RISE:
         return None
     best = max(shown, key=scores.__getitem__)
-    reading, outside, inside = told[best]
+    reading, outside, inside = measured[best]
     what = "grain" if name == "grain" else "width of edges"
     unit = "levels" if name == "grain" else "pixels"
     return Finding(
-        told[shown[0]][0].step,
+        measured[shown[0]][0].step,
         confidence(scores[best]),
         f"{what} in the untouched part went from {np.exp(first):.2f} to {np.exp(outside):.2f} {unit} by step "
         f"{reading.step}, and is {np.exp(inside):.2f} in what that step added; "
-        f"{len(shown)} of {len(told)} steps show it",
+        f"{len(shown)} of {len(measured)} steps show it",
         region=_with_surroundings(box_of(reading.place)),
         shown=reading.step,
     )

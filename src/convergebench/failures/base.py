@@ -4,8 +4,8 @@
     def colour_cast(chain: ChainView) -> Examination: ...
 
 A detector looks at the pictures of one chain, in order, and says where a failure is first seen, where in the picture,
-and how sure it is. It reads no files, asks nobody and guesses nothing: what cannot be told is `cannot_tell(why)`, a
-failure that the chain could not show at all (no mirroring was asked for) is `does_not_apply(why)` and leaves no label.
+and how sure it is. It reads no files and asks no model. If the pictures do not decide, it returns `cannot_tell(why)`;
+if the failure cannot occur in the chain (no mirroring was requested), `does_not_apply(why)`, which leaves no label.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from convergebench.metrics.operations import GEOMETRIC, INVERSE
 from convergebench.types import Operation
 
 Level = Literal["sub-object", "object", "image", "noise"]
-"""Part of a thing, a thing, the whole picture, or the noise that lies over all of it."""
+"""What fails: part of an object, an object, the whole picture, or noise over all of it."""
 LEVELS: tuple[Level, ...] = ("sub-object", "object", "image", "noise")
 
 Compared = Literal["whole", "around", "no"]
-"""What of a step's picture may be held against the source: all, what lies around an addition, or nothing."""
+"""What of a step's picture is compared with the source: all of it, all but the additions, or nothing."""
 
 
 class Box(NamedTuple):
@@ -40,16 +40,16 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class StepView:
-    """One picture of a chain; index 0 is the source, which nobody asked for anything."""
+    """One picture of a chain; index 0 is the source, which has no instruction."""
 
     index: int
     load: Callable[[], Frame] = field(repr=False)
-    """Decodes the picture; `ChainView.frame` keeps what it gives."""
+    """Decodes the picture; `ChainView.frame` caches the result."""
     instruction: str = ""
     operation: Operation | None = None
-    """What the words of this step asked for."""
-    lies: Operation | None = None
-    """How the picture should lie beside the source if all went well so far: turned, mirrored, or None for as it was."""
+    """What this step's instruction requests."""
+    orientation: Operation | None = None
+    """The expected orientation against the source after all steps so far; None: that of the source."""
     compared: Compared = "whole"
     reasoning: str | None = None
     parent: int = 0
@@ -57,12 +57,12 @@ class StepView:
 
 
 KEPT = 6
-"""Decoded pictures a view holds beside the source; a chain of 100 steps at 4K does not fit into memory."""
+"""Decoded pictures a view caches besides the source; a chain of 100 steps at 4K does not fit into memory."""
 
 
 @dataclass
 class ChainView:
-    """The pictures of one chain, each decoded when it is asked for."""
+    """The pictures of one chain, each decoded on first access."""
 
     editor: str
     case: str
@@ -70,7 +70,7 @@ class ChainView:
     variant: str
     family: str
     steps: Sequence[StepView]
-    """The source first, then every step that gave a picture."""
+    """The source first, then every step that returned a picture."""
     _frames: dict[int, Frame] = field(default_factory=dict, repr=False)
 
     @property
@@ -79,11 +79,11 @@ class ChainView:
         return self.steps[-1].index
 
     def asks_for(self, *operations: Operation) -> list[StepView]:
-        """The steps whose words asked for one of these."""
+        """The steps whose instruction requests one of these operations."""
         return [step for step in self.steps[1:] if step.operation in operations]
 
     def frame(self, index: int) -> Frame:
-        """The picture as it came."""
+        """The picture as returned."""
         if index not in self._frames:
             self._frames[index] = self.steps[index].load()
             for old in [one for one in self._frames if one != 0][:-KEPT]:
@@ -91,13 +91,13 @@ class ChainView:
         return self._frames[index]
 
     def upright(self, index: int) -> Frame:
-        """The picture turned and mirrored back to how the source lies, as far as that was asked for."""
-        lies = self.steps[index].lies
+        """The picture with every requested mirroring and rotation undone, so that it has the source's orientation."""
+        turned = self.steps[index].orientation
         frame = self.frame(index)
-        if lies is None or lies not in INVERSE:
+        if turned is None or turned not in INVERSE:
             return frame
-        back = GEOMETRIC[INVERSE[lies]]
-        return frame.derived(("upright", lies), lambda one: Frame(np.ascontiguousarray(back(one.pixels)), one.id))
+        back = GEOMETRIC[INVERSE[turned]]
+        return frame.derived(("upright", turned), lambda one: Frame(np.ascontiguousarray(back(one.pixels)), one.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ class Finding:
 
     step: int
     confidence: float
-    """0 to 1: how far beyond its threshold the rule is, as the detector's file says."""
+    """0 to 1, from how far the rule's threshold is exceeded; each detector's module says how."""
     detail: str
-    """One plain sentence with the numbers."""
+    """One sentence with the numbers."""
     region: Box | None = None
     """Where, in the picture of `shown`; None: all of it."""
     last: int | None = None
@@ -118,25 +118,25 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What a detector says of a chain."""
+    """A detector's result for one chain."""
 
     findings: tuple[Finding, ...] = ()
-    """Empty: looked for and not seen."""
+    """Empty: the failure was looked for and not found."""
     probes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    """The numbers it looked at: name → step → value."""
+    """The values it measured: name → step → value."""
     cannot_tell: str = ""
-    """Why nothing can be said, though the chain was asked for something that could fail so."""
+    """Why the result is open, although the failure could occur in this chain."""
     does_not_apply: str = ""
-    """Why this failure cannot happen in this chain."""
+    """Why this failure cannot occur in this chain."""
 
 
 def cannot_tell(why: str, probes: Mapping[str, Mapping[int, float]] | None = None) -> Examination:
-    """The failure could be there; this chain does not let one see."""
+    """The result of a chain whose pictures do not decide whether the failure is there."""
     return Examination(cannot_tell=why, probes=probes or {})
 
 
 def does_not_apply(why: str) -> Examination:
-    """The chain was never asked for what could fail so."""
+    """The result of a chain in which the failure cannot occur."""
     return Examination(does_not_apply=why)
 
 
@@ -149,15 +149,15 @@ class DetectorFacts:
     title: str
     """As a heading: "Colour cast"."""
     rule: str
-    """When it speaks, in one sentence with its thresholds."""
+    """The condition of a finding, in one sentence with its thresholds."""
     summary: str
     version: int = 1
     paper: str = ""
-    """What the literature calls it, where that differs."""
+    """Its name in the literature, where that differs."""
 
     @property
     def fingerprint(self) -> str:
-        """The detector in one word; raise `version` whenever its answers would change."""
+        """Identifies the detector and its rule; raise `version` whenever its results would change."""
         return fingerprint(self.name, self.version, {"rule": self.rule})
 
 
@@ -193,7 +193,7 @@ def detector(
     """Declare a function of one chain as the detector `name`; its docstring's first line is the summary."""
 
     def declare(function: Callable[[ChainView], Examination]) -> FunctionDetector:
-        summary = (function.__doc__ or "").strip().splitlines()[0]
+        summary = (function.__doc__ or "").strip().partition("\n")[0]
         return FunctionDetector(DetectorFacts(name, level, title, rule, summary, version, paper), function)
 
     return declare

@@ -1,15 +1,15 @@
 """A cast: all colours move the same way, as if a coloured filter lay over the picture.
 
-How: both pictures, 96 pixels long, in CIELAB. The change of a* and b* from place to place is explained by two things:
-a shift that is the same everywhere, which is the cast, and colours that grow paler or stronger, which is none. Both
-are fitted together, places that do not fit (a thing that changed its colour) counting less and less; without the
-second, a picture of red things that fades would be called greenish. Nearly black and nearly white places are left
-out, since colour cannot show there. Where all of a picture has one colour the two cannot be told apart, and the shift
-has it.
+How: both pictures, 96 pixels long, in CIELAB. The change of a* and b* at each pixel is explained by two terms:
+a shift that is the same everywhere, which is the cast, and a change of saturation, which is not. Both are fitted
+together, with less and less weight for pixels that do not fit (a thing that changed its colour); without the second
+term, a fading picture of red things would be called greenish. Nearly black and nearly white pixels are left out, since
+colour cannot show there. In a picture of a single colour the two terms cannot be separated, and the shift takes all
+of the change.
 
-The threshold is a shift of 3, which is just seen when two pictures lie side by side. The shift at grey (as fitted) and
-the shift of the picture's own colours (as they are on average) must both reach it and point the same way: colours that
-fall together have the first, colours that fade the second. The word for it is that of the direction in the a*b* plane.
+The threshold is a shift of 3, which is just visible when two pictures are side by side. The fitted shift at grey and
+the mean shift of the picture's own colours must both reach it and point the same way: colours that converge show only
+the first, colours that fade only the second. The cast is named after its direction in the a*b* plane.
 
 Cannot see: casts of light alone (brighter, darker), casts of one corner, a cast in a picture that is nearly black or
 white.
@@ -22,8 +22,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from convergebench.failures._beside import Beside, beside, reduced
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, aligned_to_source, reduced
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Plane
 
@@ -31,11 +31,11 @@ SHIFT = 3.0
 """Length of the common shift in the a*b* plane that counts."""
 LONGEST = 96
 DARKEST, LIGHTEST = 6.0, 97.0
-"""L* between which a place can show a colour."""
+"""L* between which a pixel can show a colour."""
 FEWEST = 0.05
-"""Share of the picture that must lie between them."""
+"""Share of the picture that must be between them."""
 STEADY = 4.0
-"""Variance of colour under which a picture does not say whether its colours grew paler: 2 units, squared."""
+"""Variance of colour below which a change of saturation cannot be measured: 2 units, squared."""
 ROUNDS = 5
 WORDS = ("red", "orange", "yellow", "yellow-green", "green", "cyan", "blue", "violet", "magenta")
 DIRECTIONS = (20.0, 55.0, 90.0, 125.0, 165.0, 215.0, 270.0, 305.0, 340.0)
@@ -71,19 +71,19 @@ class _Cast(NamedTuple):
 def colour_cast(chain: ChainView) -> Examination:
     """A tint over the whole picture."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         cast = None if pair is None else _cast(pair)
         if cast is None:
             return None
-        return Reading(
+        return StepScore(
             cast.length / SHIFT,
             {"cast": cast.length, "a": cast.a, "b": cast.b, "saturation": 1 + cast.paler},
             f"a {cast.word} cast: the colours have moved by {cast.length:.1f} together "
             f"(a* {cast.a:+.1f}, b* {cast.b:+.1f})",
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
 def _lab(frame: Frame) -> Plane:
@@ -91,7 +91,7 @@ def _lab(frame: Frame) -> Plane:
     return np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), np.float32)
 
 
-def _cast(pair: Beside) -> _Cast | None:
+def _cast(pair: AlignedPair) -> _Cast | None:
     before = pair.source.derived("cast", _lab)
     after = _lab(pair.step)
     shows = np.ones(before.shape[:2], dtype=np.bool_)

@@ -1,20 +1,20 @@
 """Wrinkles along outlines: ripples beside them, parallel to them, or outlines that meander where they ran smoothly.
 
 Where: 32-pixel cells along the source's strongest outlines (a tenth of the picture, at 3 levels a pixel or more), and
-of these the ones that are clean in the source. Across an outline is known from the source, smoothed over 5 pixels.
+of these the ones that are clean in the source. The direction of an outline is the source's, smoothed over 5 pixels.
 
 *Meander*: brightness should not change along an outline. The slope along it over the slope across it, each as a
-median over the cell, is the tangent of the angle by which the outline leaves its course; its growth is taken where
-three cleaner cells of ten, weighted by contrast, have more. 0.085 counts: an outline that swings by 5 degrees. It
-must also be larger than what the source has there itself. Cells whose outline turned by over 12 degrees as a whole
-have another content.
+median over the cell, is the tangent of the angle by which the outline deviates; its growth is the value that three
+in ten of the cleaner cells, weighted by contrast, exceed. 0.085 counts: an outline that swings by 5 degrees.
+It must also exceed what the source has there. Cells whose outline as a whole turned by over 12 degrees show other
+content and are left out.
 
-*Ripples*: in a band of 4 to 12 pixels beside outlines, between wavelengths of about 4 and 12 pixels, slopes across less
-slopes along the outline, squared; noise has as much of both. The median over the calmer half of the cells must grow by
-0.15 (waves of about 1 level) and be a twelfth of all that goes on in the band.
+*Ripples*: in a band of 4 to 12 pixels beside outlines, between wavelengths of about 4 and 12 pixels, squared
+slopes across the outline minus squared slopes along it; noise has as much of both. The median over the calmer half of
+the cells must grow by 0.15 (waves of about 1 level) and be a twelfth of all activity in the band.
 
-Even noise is measured away from outlines and taken off. Cannot see: wrinkles longer than about 20 pixels, outlines that
-were redrawn elsewhere, pictures without clean outlines (of which it says so). Works at 768 pixels.
+Uniform noise is measured away from outlines and subtracted. Cannot see: wrinkles longer than about 20 pixels, outlines
+that were redrawn elsewhere, pictures without clean outlines (reported as `cannot_tell`). Works at 768 pixels.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.failures._beside import Beside, Tile, beside, reduced
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source, reduced
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Plane
 
@@ -41,7 +41,7 @@ LONGEST, CELL = 768, 32
 STRONG, SHARE = 3.0, 0.9
 """Levels per pixel, and the quantile of slopes, that an outline has."""
 FEWEST = 6
-"""Cells that are needed to tell."""
+"""Fewest cells for a measurement."""
 IN_CELL, IN_BAND = 40, 160
 """Pixels of an outline, or of the band beside it, that a cell needs."""
 CLEANEST, CALMEST = 0.6, 0.5
@@ -100,15 +100,15 @@ class _Wrinkles(NamedTuple):
 def contour_wrinkles(chain: ChainView) -> Examination:
     """Outlines that meander, or ripples that run along them."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         found = None if pair is None else _wrinkles(pair)
         if pair is None or found is None:
             return None
         small = reduced(pair.source, LONGEST)
         scale, columns = pair.source.width / small.shape[1], small.shape[1] // CELL
         top, left = (CELL * each for each in divmod(found.cell, columns))
-        return Reading(
+        return StepScore(
             found.score,
             {"meander": found.meander, "ripple": found.ripple},
             f"outlines swing by {np.degrees(np.arctan(found.meander)):.0f}° more than in the source, and ripples make "
@@ -116,10 +116,10 @@ def contour_wrinkles(chain: ChainView) -> Examination:
             pair.box(Tile(round(top * scale), round(left * scale), round(CELL * scale)), around=3.0),
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
-def _wrinkles(pair: Beside) -> _Wrinkles | None:
+def _wrinkles(pair: AlignedPair) -> _Wrinkles | None:
     free = None if pair.changed is None else pair.untouched()
     course = _course(pair.source, free) if free is not None else pair.source.derived("course", _course)
     if course is None:

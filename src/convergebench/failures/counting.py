@@ -1,7 +1,7 @@
-"""Counting: a step that was to add one thing added none, or several at once.
+"""Counting: a step that was requested to add one thing added none, or several at once.
 
-The rule. A step asked to add something is held against the picture it started from (`_changes`). If no patch of 3 × 3
-cells or more (of 96 along the longer side) differs by more than ΔE 8 and by more than 6 spreads of what changed
+The rule. A step requested to add something is compared with the picture it started from (`_changes`). If no patch of 3
+× 3 cells or more (of 96 along the longer side) differs by more than ΔE 8 and by more than 6 spreads of what changed
 everywhere, nothing was added. If there are two or more patches of like size (0.4 of the largest or more) and like
 colour (ΔE 18 or less), several were. Steps in a row with the same outcome are one finding.
 
@@ -26,7 +26,7 @@ from convergebench.failures._onset import confidence
 from convergebench.failures.base import ChainView, Examination, Finding, cannot_tell, detector, does_not_apply
 
 WEAKEST = 0.02
-"""Change, in thresholds, under which a missing addition is as sure as it gets."""
+"""Change, in thresholds, below which the confidence in a missing addition no longer grows."""
 
 
 @detector(

@@ -3,27 +3,27 @@
 The rule. Patches that differ from the source (`_changes`) are looked for elsewhere in the same picture (`_copies`): in
 small versions without noise and broad shading, at three sizes, also mirrored. A patch is a copy if it correlates by 0.6
 or more with a place of the picture that looks as it did in the source, and if that is 0.15 more than that place
-correlated with any other place of the source: what the scene repeats by itself (tiles, waves, books) is no copy. Three
+correlated with any other place of the source: what the scene itself repeats (tiles, waves, books) is no copy. Three
 steps in a row must show it.
 
 Confidence is ½ at the threshold; the score is the smaller of the two excesses.
 
 What it cannot see: copies turned or bent, or of other sizes than 0.8 to 1.25; copies smaller than 16 of 256 pixels, or
-too plain to be recognised; a third wave or a fourth bookshelf. Two like patches that were both drawn anew are no
+too plain to be recognised; a third wave or a fourth bookshelf. Two similar patches that are both new are no
 copies.
 """
 
 from __future__ import annotations
 
-from convergebench.failures._beside import Beside, as_it_came, beside
+from convergebench.failures._aligned_pair import AlignedPair, aligned_to_source, box_as_returned
 from convergebench.failures._copies import Copy, best_copy
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures.base import Box, ChainView, Examination, detector, does_not_apply
 
 LIKENESS = 0.6
 """Correlation of a copy with its original; things that are merely new stay under 0.55."""
 EXCESS = 0.15
-"""How much that is beyond what the scene repeats; walls and windows painted in by a real editor reach 0.13."""
+"""How much that must exceed what the scene itself repeats; walls and windows painted by a real editor reach 0.13."""
 
 
 @detector(
@@ -41,19 +41,19 @@ def duplicated_objects(chain: ChainView) -> Examination:
         return does_not_apply(
             f"step {asked[0].index} was to {asked[0].operation} something, so new parts are no failure"
         )
-    return examine(chain, lambda index: _read(chain, index))
+    return find_onset(chain, lambda index: _read(chain, index))
 
 
-def _read(chain: ChainView, index: int) -> Reading | None:
-    pair = beside(chain, index)
+def _read(chain: ChainView, index: int) -> StepScore | None:
+    pair = aligned_to_source(chain, index)
     if pair is None:
         return None
     copy = best_copy(pair.step, pair.source)
     if copy is None:
-        return Reading(0.0, {"likeness": 0.0, "excess": 0.0})
+        return StepScore(0.0, {"likeness": 0.0, "excess": 0.0})
     numbers = {"likeness": round(copy.likeness, 4), "excess": round(copy.excess, 4)}
     score = max(0.0, min(copy.likeness / LIKENESS, copy.excess / EXCESS))
-    return Reading(score, numbers, _detail(copy), _came(pair, copy.part))
+    return StepScore(score, numbers, _detail(copy), _box_as_returned(pair, copy.part))
 
 
 def _detail(copy: Copy) -> str:
@@ -65,8 +65,8 @@ def _detail(copy: Copy) -> str:
     )
 
 
-def _came(pair: Beside, part: Box) -> Box:
-    """A box of the common part in the picture as it came."""
+def _box_as_returned(pair: AlignedPair, part: Box) -> Box:
+    """Map a box of the common part to the picture as returned."""
     whole = pair.part
     upright = Box(
         whole.x + part.x * whole.width,
@@ -74,4 +74,4 @@ def _came(pair: Beside, part: Box) -> Box:
         part.width * whole.width,
         part.height * whole.height,
     )
-    return as_it_came(upright, pair.lies)
+    return box_as_returned(upright, pair.orientation)

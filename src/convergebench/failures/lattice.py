@@ -1,17 +1,17 @@
 """A regular pattern over the picture: blocks of 8 pixels as JPEG leaves them, patches of 16, fine waves.
 
-Where: the flatter half of 64-pixel squares of the source. Two signs, each from power spectra averaged over the squares
-as logarithms (so that no square outshouts the others), each frequency held against the median of those around it, and
-that against the source, whose own bookshelves and tiled walls so do not count.
+Where: the flatter half of 64-pixel squares of the source. Two signs, both from power spectra averaged over the squares
+as logarithms (so that no square dominates): each frequency is compared with the median of those around it, and that
+with the source, so that its own bookshelves and tiled walls do not count.
 
 *Waves*: a frequency of luma stands out by 1.6 (a factor of 5) more than in the source, and its power has grown
-threefold in six squares of ten: ripples along one outline do not reach that far. *Seams*: patches that do not quite
-agree have no frequency of their own, but steps between neighbouring pixels are larger at every eighth or sixteenth of
-them. So the size of these steps is looked at along each axis, and all harmonics of a period must stand out together,
+threefold in six squares of ten: ripples along one outline do not spread that far. *Seams*: patches that do not quite
+match have no single frequency, but steps between neighbouring pixels are larger at every eighth or sixteenth pixel.
+So the size of these steps is analysed along each axis, and all harmonics of a period must stand out together,
 by 1.2 on average.
 
-A fixed power is added before logarithms are taken, so that patterns of less than about a tenth of a level, which nobody
-sees, cannot stand out. Both thresholds lie above what pictures saved once as JPEG at 90 or better show.
+A fixed power is added before logarithms are taken, so that invisible patterns of less than about a tenth of a level
+cannot stand out. Both thresholds lie above what pictures saved once as JPEG at 90 or better show.
 
 Cannot see: patterns in the busier half of the picture alone, periods over 32 pixels or under 4 (seams) or 2 (waves),
 seams that do not run along the axes. A step that is larger than its source is reduced first; periods are given in its
@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from convergebench.failures._beside import Beside, Tile, beside
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures._spectrum import frequencies, power, ring, soft, to_planes
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Plane
@@ -34,20 +34,20 @@ from convergebench.images.frame import Frame, Plane
 WAVES, SEAMS = 1.6, 1.2
 """Growth of the prominence, in natural logarithms of power, that counts."""
 REACHES, THREEFOLD = 0.6, float(np.log(3))
-"""Share of the squares that a wave must have grown in, and by how much."""
+"""Share of the squares in which a wave must have grown, and by how much."""
 SIDE, MOST = 64, 64
 FEWEST = 6
 PERIODS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 """Of seams, in pixels."""
 LONGEST = 34.0
-"""Pixels; slower waves are shading."""
+"""Longest period in pixels; longer waves are shading."""
 UNSEEN = np.array([10.0, 3.0, 3.0], dtype=np.float32)[:, None, None]
 """Power added to waves and to both kinds of steps: that of an amplitude of 0.15 level, or steps of 0.1 level."""
 AROUND = 9
-"""Frequencies a side that one is held against."""
+"""Side of the square of frequencies that one is compared with."""
 BLUR = 3.0
 CLIPPED, AT_LEAST = 3.0, 6.0
-"""Spreads beyond which a pixel is an outline, and levels that never are one."""
+"""Spreads beyond which a pixel is clipped as an outline, and levels that never are."""
 _FROM_MEDIAN = 1.4826
 
 
@@ -57,10 +57,10 @@ class _Pattern(NamedTuple):
     seams: float
     period: float
     angle: float
-    """Direction in which the pattern repeats, in degrees from across."""
+    """Direction in which the pattern repeats, in degrees from horizontal."""
     kind: str
     place: tuple[int, int, int]
-    """Plane and frequency that show it, to find the square where it is strongest."""
+    """Plane and frequency that show it; locates the square where it is strongest."""
 
 
 @detector(
@@ -76,8 +76,8 @@ class _Pattern(NamedTuple):
 def lattice(chain: ChainView) -> Examination:
     """A periodic pattern, such as blocks of 8 or patches of 16 pixels, that the source does not have."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         tiles = [] if pair is None else pair.tiles(SIDE, MOST)
         if pair is None or len(tiles) < FEWEST:
             return None
@@ -90,7 +90,7 @@ def lattice(chain: ChainView) -> Examination:
         numbers = {"waves": found.waves, "seams": found.seams}
         if found.score >= 1:
             numbers |= {"period": period, "direction": found.angle}
-        return Reading(
+        return StepScore(
             found.score,
             numbers,
             f"a pattern of {found.kind} every {period:.1f} pixels {_direction(found.angle)} stands out by a factor of "
@@ -98,7 +98,7 @@ def lattice(chain: ChainView) -> Examination:
             pair.box(where, around=2.0),
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
 def _direction(angle: float) -> str:
@@ -109,8 +109,8 @@ def _direction(angle: float) -> str:
     return f"at {angle:.0f}°"
 
 
-def _flat(pair: Beside, tiles: list[Tile]) -> tuple[list[Tile], Plane, Plane]:
-    """The flatter half of the squares, the logarithms of the source's spectra there, and what stands out in them."""
+def _flat(pair: AlignedPair, tiles: list[Tile]) -> tuple[list[Tile], Plane, Plane]:
+    """The flatter half of the squares, the source's log spectra there, and their prominence."""
 
     def make(source: Frame) -> tuple[list[Tile], Plane, Plane]:
         spectra = _spectra(source, tiles)
@@ -134,7 +134,7 @@ def _spectra(frame: Frame, tiles: list[Tile]) -> Plane:
 
 
 def _capped(steps: Plane) -> Plane:
-    """Steps, none much larger than usual: one outline must not outweigh a hundred seams."""
+    """Steps clipped to a multiple of their median: one outline must not outweigh a hundred seams."""
     usual = np.median(steps, axis=(-2, -1), keepdims=True)
     return np.minimum(steps, np.maximum(AT_LEAST, 4 * usual))
 
@@ -164,7 +164,7 @@ def _pattern(after: Plane, before: Plane, usual: Plane) -> _Pattern:
 def _prominence(logarithms: Plane) -> Plane:
     """Each frequency over the median of those around it."""
     side = logarithms.shape[1]
-    # the other half of the plane mirrors this one; without it the axes would have no neighbours on one side
+    # add the mirrored half plane: the axes would have no neighbours on one side
     mirrored = np.roll(logarithms[:, ::-1], 1, axis=1)[:, :, side // 2 - 1 : 0 : -1]
     whole = np.concatenate([logarithms, mirrored], axis=2)
     padded = np.pad(whole, ((0, 0), (AROUND // 2, AROUND // 2), (AROUND // 2, AROUND // 2)), mode="wrap")
@@ -187,6 +187,6 @@ def _comb(row: Plane, side: int) -> _Seams:
         harmonics = sorted({round(side * number / period) for number in range(1, period // 2 + 1)})
         heights = row[[place for place in harmonics if 2 <= place <= side // 2]]
         if heights.size >= 2:
-            # more harmonics at the same height are the better evidence, so 8 wins over 4
+            # more harmonics at the same height are better evidence, so 8 wins over 4
             found.append(_Seams(float(heights.mean() * np.sqrt(heights.size)), float(heights.mean()), float(period)))
     return max(found)

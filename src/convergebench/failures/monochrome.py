@@ -1,7 +1,7 @@
-"""Monochrome: a picture that was to lose its colour still has some.
+"""Monochrome: a picture that was requested to be monochrome still has colour.
 
-The rule. The picture is averaged to 64 cells along its longer side, of which each takes the median of its neighbours:
-that leaves colour and takes out coloured noise. It is not monochrome if the mean chroma (CIELAB) is 1 or more, or if 1
+The rule. The picture is averaged to 64 cells along its longer side, each replaced by the median of its neighbours:
+that keeps colour and removes coloured noise. It is not monochrome if the mean chroma (CIELAB) is 1 or more, or if 1
 % of the cells or more have a chroma above 4. A tint of one hue (sepia) counts: strict greyscale was asked for, and the
 detail says that it is a tint.
 

@@ -1,16 +1,16 @@
 """Overconfidence: the summary claims success while the picture shows that the step was not done.
 
-The rule. A step is denied by the picture if it was to mirror or turn and did not (`orientation`), to add something and
-added nothing (`counting`), to be monochrome and is not (`monochrome`), or to copy and is 20 dB or less from what it
-copied (RMSE 0.1, after undoing crops). It is overconfident if the part of its summary that looks at the result claims
-success without a word of doubt or fault (`_claims`: strict lists); for a copy only a claim that it is exact counts.
-Steps in a row are one finding.
+The rule. The picture refutes a step that was requested to mirror or rotate and did not (`orientation`), to add
+something and added nothing (`counting`), to be monochrome and is not (`monochrome`), or to copy and is 20 dB or less
+from the original (RMSE 0.1, after undoing crops). It is overconfident if the part of its summary that evaluates the
+result claims success without a word of doubt or fault (`_claims`: strict lists); for a copy only a claim that it is
+exact counts. Steps in a row are one finding.
 
-Confidence is that of the rule which denies the claim: ½ at its threshold, more beyond.
+Confidence is that of the rule which refutes the claim: ½ at its threshold, more beyond.
 
-What it cannot see: steps without a summary, or with one that never looks at its result; claims in words that are not on
-the lists; a claim about several things of which only one is false. A copy that decayed over many small steps is near
-what it was made from at each of them, so no claim about it is denied.
+What it cannot see: steps without a summary, or with one that never evaluates its result; claims in words that are not
+on the lists; a claim about several things of which only one is false. A copy that decays in many small steps is close
+to its original at each of them, so no claim about it is refuted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from convergebench.errors import Unmeasurable
 from convergebench.failures._additions import additions
 from convergebench.failures._chroma import colour_of
-from convergebench.failures._claims import Claim, claim_in
+from convergebench.failures._claims import SuccessClaim, claim_in
 from convergebench.failures._onset import confidence
 from convergebench.failures._turns import turns
 from convergebench.failures.base import ChainView, Examination, Finding, cannot_tell, detector, does_not_apply
@@ -32,18 +32,18 @@ from convergebench.images.align import align, fit
 from convergebench.images.frame import Frame
 from convergebench.metrics.operations import GEOMETRIC
 
-FAR = 0.1
-"""RMSE in [0, 1] of a copy from what it copied: 20 dB, the project's level for half lost."""
+BAD_COPY = 0.1
+"""RMSE in [0, 1] of a copy from its original: 20 dB, the project's level for half lost."""
 QUOTED = 110
-"""Characters of a claim that are quoted."""
+"""Longest quotation of a claim, in characters."""
 
 
 class _Verdict(NamedTuple):
-    """What the picture of a step says of it."""
+    """What the picture shows about a step."""
 
     step: int
-    denied: str
-    """What was not done; empty: it was."""
+    refuted: str
+    """What was not done; empty if the step was done."""
     confidence: float
 
 
@@ -60,48 +60,48 @@ def overconfidence(chain: ChainView) -> Examination:
     checkable = chain.asks_for("add", "monochrome", "replicate", *GEOMETRIC)
     if not checkable:
         return does_not_apply("no step asked for something that this rule can check")
-    telling = [step.index for step in checkable if step.reasoning and step.reasoning.strip()]
-    if not telling:
+    summarised = [step.index for step in checkable if step.reasoning and step.reasoning.strip()]
+    if not summarised:
         return cannot_tell("no step has a summary of its reasoning")
-    claims = {index: claim_in(chain.steps[index].reasoning) for index in telling}
+    claims = {index: claim_in(chain.steps[index].reasoning) for index in summarised}
     exact = {index for index, claim in claims.items() if claim is not None and claim.exact}
     verdicts = {verdict.step: verdict for verdict in _verdicts(chain, exact) if verdict.step in claims}
     false = [
         (verdict, claim)
         for index, verdict in sorted(verdicts.items())
-        if verdict.denied and (claim := claims[index]) is not None
+        if verdict.refuted and (claim := claims[index]) is not None
     ]
     probes = {
         "claims": {index: float(claim is not None) for index, claim in claims.items()},
-        "denied": {index: float(bool(verdict.denied)) for index, verdict in verdicts.items()},
+        "denied": {index: float(bool(verdict.refuted)) for index, verdict in verdicts.items()},
     }
-    return Examination(tuple(_finding(group, claims) for group in _runs(false, telling)), probes)
+    return Examination(tuple(_finding(group, claims) for group in _consecutive(false, summarised)), probes)
 
 
 def _verdicts(chain: ChainView, exact: set[int]) -> Iterator[_Verdict]:
-    """What the pictures say; of copies only of those that are claimed to be exact."""
+    """One verdict per checkable step; copies only where they are claimed to be exact."""
     for turn in turns(chain):
         if not turn.unclear:
-            denied = f"{turn.asked} was asked for and not done" if turn.failed else ""
-            yield _Verdict(turn.step, denied, 1 - turn.share)
+            refuted = f"{turn.requested} was asked for and not done" if turn.failed else ""
+            yield _Verdict(turn.step, refuted, 1 - turn.share)
     for one in additions(chain):
         if one.outcome != "unclear":
-            denied = "nothing was added" if one.outcome == "none" else ""
-            yield _Verdict(one.step, denied, confidence(1 / max(WEAKEST, one.changes.strength)))
+            refuted = "nothing was added" if one.outcome == "none" else ""
+            yield _Verdict(one.step, refuted, confidence(1 / max(WEAKEST, one.changes.strength)))
     for step in chain.asks_for("monochrome"):
         colour = colour_of(chain.frame(step.index))
-        denied = f"the picture still has colour (mean chroma {colour.mean:.1f})" if colour.score >= 1 else ""
-        yield _Verdict(step.index, denied, confidence(colour.score))
+        refuted = f"the picture still has colour (mean chroma {colour.mean:.1f})" if colour.score >= 1 else ""
+        yield _Verdict(step.index, refuted, confidence(colour.score))
     for step in chain.asks_for("replicate"):
         if step.index not in exact:
             continue
-        far = _distance(chain.frame(step.index), chain.frame(step.parent))
-        denied = f"the copy is {-20 * np.log10(far):.1f} dB from what it copied" if far >= FAR else ""
-        yield _Verdict(step.index, denied, confidence(far / FAR))
+        error = _distance(chain.frame(step.index), chain.frame(step.parent))
+        refuted = f"the copy is {-20 * np.log10(error):.1f} dB from what it copied" if error >= BAD_COPY else ""
+        yield _Verdict(step.index, refuted, confidence(error / BAD_COPY))
 
 
 def _distance(copy: Frame, original: Frame) -> float:
-    """RMSE where both show the same; of pictures that cannot be registered, after fitting sizes."""
+    """RMSE over the area that both show; after resizing, if they cannot be registered."""
     try:
         pair = align(copy, original, "crop-aware")
         one, other = pair.subject.pixels, pair.reference.pixels
@@ -110,29 +110,29 @@ def _distance(copy: Frame, original: Frame) -> float:
     return float(np.sqrt(np.mean(np.square(one.astype(np.float32) - other)))) / 255
 
 
-Denied = tuple[_Verdict, Claim]
+RefutedClaim = tuple[_Verdict, SuccessClaim]
 
 
-def _runs(false: list[Denied], telling: list[int]) -> list[list[Denied]]:
-    """Neighbours among the steps that could be told belong together."""
-    place = {index: number for number, index in enumerate(telling)}
-    runs: list[list[Denied]] = []
+def _consecutive(false: list[RefutedClaim], summarised: list[int]) -> list[list[RefutedClaim]]:
+    """Group claims of consecutive checkable steps."""
+    position = {index: number for number, index in enumerate(summarised)}
+    runs: list[list[RefutedClaim]] = []
     for one in false:
-        if runs and place[one[0].step] - place[runs[-1][-1][0].step] == 1:
+        if runs and position[one[0].step] - position[runs[-1][-1][0].step] == 1:
             runs[-1].append(one)
         else:
             runs.append([one])
     return runs
 
 
-def _finding(group: list[Denied], claims: dict[int, Claim | None]) -> Finding:
+def _finding(group: list[RefutedClaim], claims: dict[int, SuccessClaim | None]) -> Finding:
     verdict, claim = max(group, key=lambda each: each[0].confidence)
-    said = claim.sentence if len(claim.sentence) <= QUOTED else claim.sentence[: QUOTED - 1].rstrip() + "…"
+    quote = claim.sentence if len(claim.sentence) <= QUOTED else claim.sentence[: QUOTED - 1].rstrip() + "…"
     made = sum(one is not None for one in claims.values())
     return Finding(
         group[0][0].step,
         round(verdict.confidence, 3),
-        f"says “{said}”, but {verdict.denied}; {made} of {len(claims)} summaries claim success",
+        f"says “{quote}”, but {verdict.refuted}; {made} of {len(claims)} summaries claim success",
         last=group[-1][0].step,
         shown=verdict.step,
     )

@@ -1,6 +1,6 @@
 """Replacement: the new thing was put in place of one that an earlier step had added, not beside it.
 
-The rule. Every step's new thing is kept as a place on the picture (`_additions`). A step asked to add something has
+The rule. Every step's new thing is recorded as a place in the picture (`_additions`). A step requested to add something
 replaced an earlier thing if at least 0.8 of that thing's place (less its rim) has changed, if that place makes up at
 least 0.2 of all that changed (a melon may hide a berry without having replaced it), and if no more new things came than
 earlier ones went.
@@ -8,16 +8,16 @@ earlier ones went.
 Confidence is ½ at the threshold and grows with the share of the earlier place that changed: its score is 1 at 0.8 and 3
 at all of it.
 
-What it cannot see: things of the source itself that were replaced (nobody asked for them, so nobody kept their places);
+What it cannot see: things of the source itself that were replaced (their places are not recorded);
 a replacement by the same kind of thing, which looks as if nothing was added and is called a counting failure. A new
-thing laid right over an earlier one of like size hides it, and cannot be told from a replacement.
+thing laid right over an earlier one of like size hides it, and cannot be distinguished from a replacement.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from convergebench.failures._additions import COVERED, Addition, Place, additions
+from convergebench.failures._additions import COVERED, Addition, AdditionArea, additions
 from convergebench.failures._changes import box_of
 from convergebench.failures._onset import confidence
 from convergebench.failures.base import ChainView, Examination, Finding, cannot_tell, detector, does_not_apply
@@ -25,7 +25,7 @@ from convergebench.failures.base import ChainView, Examination, Finding, cannot_
 SHARE = 0.2
 """Share of the change that the earlier thing's place must make up."""
 SUREST = 3.0
-"""Score where all of the earlier place has changed."""
+"""Score where the whole earlier place has changed."""
 
 
 @detector(
@@ -45,11 +45,11 @@ def replacement(chain: ChainView) -> Examination:
     probes = {"place-changed": shares}
     if all(one.outcome == "unclear" for one in found):
         return cannot_tell("too much of the picture changes at every step to see where things went", probes)
-    findings = [finding for one in found if (finding := _examined(chain, one)) is not None]
+    findings = [finding for one in found if (finding := _finding(chain, one)) is not None]
     return Examination(tuple(findings), probes)
 
 
-def _examined(chain: ChainView, one: Addition) -> Finding | None:
+def _finding(chain: ChainView, one: Addition) -> Finding | None:
     if not one.changes.patches:
         return None
     changed = np.any([patch.mask for patch in one.changes.patches], axis=0)
@@ -63,13 +63,13 @@ def _examined(chain: ChainView, one: Addition) -> Finding | None:
         one.step,
         confidence(score),
         f"{share:.0%} of where step {place.step} had added something has changed, and nothing new stands beside it"
-        + _named(chain, place, one.step),
+        + _instructions(chain, place, one.step),
         region=box_of(changed | place.mask),
         last=one.step,
     )
 
 
-def _named(chain: ChainView, place: Place, step: int) -> str:
-    """The two instructions, so that a reader sees what took whose place."""
-    asked, asked_now = chain.steps[place.step].instruction, chain.steps[step].instruction
-    return f" (then: “{asked}”, now: “{asked_now}”)" if asked and asked_now and asked != asked_now else ""
+def _instructions(chain: ChainView, place: AdditionArea, step: int) -> str:
+    """The two instructions, so that a reader sees what replaced what."""
+    then, now = chain.steps[place.step].instruction, chain.steps[step].instruction
+    return f" (then: “{then}”, now: “{now}”)" if then and now and then != now else ""

@@ -1,9 +1,9 @@
 """Scattered points: small specks, brighter, darker or of another colour than all around them.
 
-How: a speck is what a morphological opening (bright) or closing (dark) of 7 pixels takes away, in the channel where
-that is most; it must rise 24 levels and five times as far as such residue does around it on average, be no longer
+How: a speck is what a morphological opening (bright) or closing (dark) of 7 pixels removes, in the channel where
+that is most; it must exceed 24 levels and five times the mean residue around it, be no longer
 than 8 pixels and no larger than 40. Outlines and lines are longer, and the grains of noise or moss do not stand out
-from each other. It is new if the other picture has nothing half as high within 3 pixels. Textures that are drawn anew
+from each other. It is new if the other picture has nothing half as high within 3 pixels. Textures that are redrawn
 make new specks and lose old ones in equal number, so the count is new ones less lost ones, to the megapixel.
 
 The threshold: 60 to the megapixel more than before, at least 10, and at least three times what chance would do to such
@@ -21,8 +21,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.failures._beside import Beside, Tile, beside, reduced
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source, reduced
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Pixels, Plane
 from convergebench.metrics._region import Mask
@@ -30,20 +30,20 @@ from convergebench.metrics._region import Mask
 TO_THE_MEGAPIXEL = 60.0
 """New specks, less lost ones, that count."""
 AT_LEAST, CHANCE = 10.0, 3.0
-"""Specks in all, and roots of new and lost ones together, that are needed."""
+"""Fewest specks, and least multiple of the root of new and lost ones together, to count."""
 HEIGHT, ABOVE_USUAL = 24.0, 5.0
-"""Levels, and multiples of the residue around, that a speck rises."""
+"""Levels, and multiples of the residue around it, that a speck must exceed."""
 AROUND = 41
 """Pixels a side over which residue is averaged."""
 CLOSE, CALM = 13, 1.5
-"""Side of the square around a speck in which levels, specks aside, may lie apart as far as it rises, times this."""
+"""Side of the square around a speck, and how often its height must exceed the range of levels there, specks aside."""
 ALONE = 0.6
-"""Share of its height that other residue in that square may have; where lines cross, the lines go on."""
+"""Largest residue of anything else in that square, as a share of its height; where lines cross, the lines go on."""
 OPENING = 7
 LARGEST, WIDEST = 40, 8
 """Pixels that a speck may have, and its longer side."""
 KNOWN, NEAR = 0.5, 7
-"""Share of its height that the other picture may have within a square of this side, if the speck is to be new."""
+"""Largest residue of the other picture within a square of this side for a speck to be new, as a share of its height."""
 LONGEST = 1024
 SQUARE = 64
 """Side of the square that is shown."""
@@ -75,14 +75,14 @@ class _Specks:
 def scatter_points(chain: ChainView) -> Examination:
     """Isolated bright, dark or coloured specks that the source does not have."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         return None if pair is None else _reading(pair)
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
-def _reading(pair: Beside) -> Reading:
+def _reading(pair: AlignedPair) -> StepScore:
     before, after = (one.derived("specks", _specks) for one in (pair.source, pair.step))
     free = _fitting(pair.untouched(), after.residue.shape)
     new, lost = _not_in(after, before, free), _not_in(before, after, free)
@@ -93,7 +93,7 @@ def _reading(pair: Beside) -> Reading:
     where = _densest(after.rows[new], after.columns[new], height, width)
     scale = pair.source.width / width
     tile = Tile(round(where.top * scale), round(where.left * scale), round(where.side * scale))
-    return Reading(
+    return StepScore(
         max(0.0, (count - gone) / needed),
         {"specks": (count - gone) / megapixels, "new": count / megapixels, "lost": gone / megapixels},
         f"{count} new specks and {gone} lost ones on {megapixels:.2f} megapixels",
@@ -134,7 +134,7 @@ def _beside_specks(residue: Levels, specks: Mask, labels: NDArray[np.int32], cou
 
 
 def _range(pixels: Pixels) -> Plane:
-    """How far the levels around each pixel lie apart when specks are left out."""
+    """Range of the levels around each pixel, specks left out."""
     without = cv2.medianBlur(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), 5)
     window = np.ones((CLOSE, CLOSE), np.uint8)
     return np.asarray(cv2.subtract(cv2.dilate(without, window), cv2.erode(without, window)), np.float32)

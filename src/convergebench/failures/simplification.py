@@ -1,8 +1,8 @@
-"""Simplification: in places, colours fall together and gradients collapse to flat patches, while the layout stays.
+"""Simplification: in places, colours merge and gradients collapse to flat patches, while the layout stays.
 
-The eyes of four colours that become two, the shaded cheek that becomes one tone. How: both pictures at 512 pixels,
-smoothed (so that texture and noise, which are other failures', play no part), in CIELAB, the step's colours brought
-to the source's mean and spread (so that casts and fading do not either). In every 32-pixel window, half a window
+For example, an iris of four colours becomes two, or a shaded cheek one tone. How: both pictures at 512 pixels,
+smoothed (texture and noise are other failures), in CIELAB, with the step's colours brought to the source's mean and
+spread (so are casts and fading). In every 32-pixel window, half a window
 apart, colours are counted: steps of 3 in L*, a* and b*, as the exponential of the entropy, so that a colour counts by
 its area, and as the mean over two offsets of the steps. A window of the source with 5 colours or more has something
 to lose; it has lost it when fewer than 0.6 of them are left.
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from convergebench.failures._beside import Beside, Tile, beside, reduced
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source, reduced
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Plane
 
@@ -33,7 +33,7 @@ SHARE, PATCH = 0.04, 0.01
 LEFT, RICH = 0.6, 5.0
 """Share of its colours under which a window is simplified, and the colours it must have had."""
 FEWEST = 8
-"""Rich windows that are needed to tell."""
+"""Fewest rich windows for a measurement."""
 LAYOUT, COARSE = 0.8, 32
 """Correlation of coarse brightness that must stay, and its longer side."""
 LONGEST, WINDOW, STEP = 512, 32, 3.0
@@ -65,26 +65,26 @@ class _Lost(NamedTuple):
 def simplification(chain: ChainView) -> Examination:
     """Colours fall together and gradients collapse in places."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         lost = None if pair is None else _lost(pair)
         if pair is None or lost is None:
             return None
-        return Reading(
+        return StepScore(
             lost.score,
             {"simplified": lost.share, "patch": lost.patch, "layout": lost.layout},
             f"{lost.share:.0%} of the places with many colours have lost four tenths of them or more",
             pair.box(lost.box),
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
-def _lost(pair: Beside) -> _Lost | None:
+def _lost(pair: AlignedPair) -> _Lost | None:
     before = pair.source.derived("simple", _smooth)
     after = _smooth(pair.step)
     was = pair.source.derived("colours", lambda one: _colours(_smooth(one)))
-    now = _colours(_alike(after, before))
+    now = _colours(_colour_matched(after, before))
     rich = was >= RICH
     if pair.changed is not None:
         rich &= _windows_free(pair.untouched(), before.shape[:2])
@@ -105,7 +105,7 @@ def _smooth(frame: Frame) -> Plane:
     return np.ascontiguousarray(lab[::THINNED, ::THINNED], np.float32)
 
 
-def _alike(lab: Plane, to: Plane) -> Plane:
+def _colour_matched(lab: Plane, to: Plane) -> Plane:
     """Colours with the other picture's mean and spread, channel by channel."""
     own, other = lab.reshape(-1, 3), to.reshape(-1, 3)
     gain = np.clip(other.std(axis=0) / np.maximum(own.std(axis=0), 1e-3), FAINTEST, STRONGEST)
@@ -141,7 +141,7 @@ def _windows_free(free: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np
     return np.asarray(_windows(fitting).all(axis=(-2, -1)), np.bool_)
 
 
-def _largest(poor: NDArray[np.bool_], pair: Beside) -> tuple[float, Tile]:
+def _largest(poor: NDArray[np.bool_], pair: AlignedPair) -> tuple[float, Tile]:
     """Share of the picture that the largest patch covers, and the square around it."""
     count, _, facts, _ = cv2.connectedComponentsWithStats(poor.astype(np.uint8), connectivity=8)
     factor = max(1.0, max(pair.source.size) / LONGEST)

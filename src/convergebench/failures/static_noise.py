@@ -1,11 +1,11 @@
-"""Static: fine noise that lies over the picture and grows, as on a badly tuned television.
+"""Static: fine noise over the picture that grows, as on a badly tuned television.
 
 Where: the flattest third of 64-pixel squares of the source, so that texture neither hides the noise nor is taken for
-it. How: two estimates of its standard deviation, in luma and in both colour differences, each of which something else
-cannot fool. The *floor* is the median power in a ring of frequencies (two rings: grains of about two pixels, and of
-one): regular patterns have a few strong frequencies and leave the median alone. The *spread* is the median magnitude
-of what a blur takes away: specks and outlines touch few pixels and leave that median alone. Specks are clipped
-beforehand all the same. What the source has already is taken off as variances are.
+it. How: two estimates of its standard deviation, in luma and in both colour differences, each robust against something
+else. The *floor* is the median power in a ring of frequencies (two rings: grains of about two pixels, and of one):
+regular patterns have a few strong frequencies and leave the median alone. The *spread* is the median magnitude of what
+a blur takes away: specks and outlines touch few pixels and leave that median alone. Specks are clipped beforehand all
+the same. The source's own noise is subtracted as a variance.
 
 The threshold is 2 levels: noise of 2 to 3 levels is where people begin to see it on a plain wall. In pictures without
 flat squares it rises to 0.6 of what is there already, since that much more texture is no evidence of noise. The score
@@ -22,8 +22,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from convergebench.failures._beside import Beside, Tile, beside
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures._spectrum import blurred_share, power, ring, soft, to_planes
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Pixels, Plane
@@ -33,11 +33,11 @@ LEVELS = 2.0
 OF_TEXTURE = 0.6
 """The same as a share of what the source's flattest squares hold already."""
 SPREAD_OF_FLOOR = 0.9
-"""The spread of soft grains is a little less than their floor; it is asked for this share of the threshold."""
+"""The spread of soft grains is a little less than their floor, so it needs only this share of the threshold."""
 SIDE, MOST = 64, 80
 FLATTEST = 1 / 3
 FEWEST = 4
-"""Squares, at least, that are looked at."""
+"""Fewest squares for a measurement."""
 GRAINS = ((0.12, 0.28), (0.28, 0.5))
 """Rings in cycles per pixel."""
 BLUR = 1.5
@@ -69,22 +69,22 @@ class _Growth(NamedTuple):
 def static_noise(chain: ChainView) -> Examination:
     """Fine noise over the whole picture that the source does not have."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         growth = None if pair is None else _growth(pair)
         if pair is None or growth is None:
             return None
-        return Reading(
+        return StepScore(
             growth.score,
             {"noise": growth.levels, "score": growth.score},
             f"noise has grown by {growth.levels:.1f} levels (standard deviation) in {PLANES[growth.plane]}",
             pair.box(growth.where, around=2.0),
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
-def _growth(pair: Beside) -> _Growth | None:
+def _growth(pair: AlignedPair) -> _Growth | None:
     tiles = pair.tiles(SIDE, MOST)
     if len(tiles) < FEWEST:
         return None
@@ -116,7 +116,7 @@ def _variances(frame: Frame, tiles: list[Tile]) -> Plane:
 
 
 def _unspecked(part: Pixels) -> Pixels:
-    """Single pixels far from all around them brought nearer: an impulse has power at every frequency, as noise has."""
+    """Clip single pixels far from their surroundings: an impulse has power at every frequency, as noise has."""
     middle = cv2.medianBlur(np.ascontiguousarray(part), 5).astype(np.int16)
     rest = part - middle
     spread = _FROM_MEDIAN * np.median(np.abs(rest).reshape(-1, 3), axis=0)

@@ -1,18 +1,17 @@
 """Texture goes while outlines stay: skin turns to wax, cloth to paint, grass to felt.
 
-Where: 32-pixel squares of the source that have a texture, which is what a slight blur takes away from luma: the
-magnitude that seven pixels of ten stay under, so that a few outlines do not make one. How: the median over these
-squares of how much of that is left. Two things are allowed for. A picture that as a whole has less contrast has less
+Where: 32-pixel squares of the source that have texture, which is what a slight blur removes from luma: the magnitude
+that seven pixels in ten stay below, so that a few outlines do not count as texture. How: the median over these squares
+of how much of that is left. Two things are allowed for. A picture that as a whole has less contrast has less
 texture too, so what is left is divided by what is left of the strongest outlines (seen coarsely, where a little blur
-does not matter). Noise that has grown hides a loss, so what was added to the flattest squares is taken off again as
-variances are.
+does not matter). Noise that has grown hides a loss, so the variance added to the flattest squares is subtracted.
 
 The threshold: 0.7 of the amplitude left. Saving as JPEG at 90, or at another size by a good filter, leaves 0.85 and
 more; a blur of 0.9 pixels leaves 0.4 to 0.65. At least half of the outlines' slope must stay: where these are gone
-too, the picture is another failure's.
+too, another failure is at work.
 
 Cannot see: texture that was redrawn differently at the same strength; losses in less than half of the textured squares;
-anything in a picture without texture, of which it says so.
+anything in a picture without texture (reported as `cannot_tell`).
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from convergebench.failures._beside import Beside, Tile, beside, reduced
-from convergebench.failures._onset import Reading, examine
+from convergebench.failures._aligned_pair import AlignedPair, Tile, aligned_to_source, reduced
+from convergebench.failures._onset import StepScore, find_onset
 from convergebench.failures._spectrum import soft, to_planes
 from convergebench.failures.base import ChainView, Examination, detector
 from convergebench.images.frame import Frame, Plane
@@ -33,16 +32,16 @@ LEFT = 0.7
 OUTLINES = 0.5
 """Share of the outlines' slope that must be left."""
 TEXTURED = 0.8
-"""Levels from which on a square has a texture."""
+"""Least levels of a textured square."""
 FEWEST = 4
-"""Textured squares that are needed to tell."""
+"""Fewest textured squares for a measurement."""
 SIDE, MOST = 32, 256
 BLUR = 1.2
 STAY_UNDER, GAUSSIAN = 0.7, 1.0364
 """Share of the pixels whose magnitude is taken, and what it is for Gaussian texture of standard deviation 1."""
 FLATTEST = 1 / 4
 LONGEST, COARSE = 384, 2.0
-"""Longer side and blur at which outlines are looked at."""
+"""Longer side and blur at which outlines are measured."""
 STRONGEST = 0.05
 """Share of the picture that the strongest slopes are."""
 
@@ -66,23 +65,23 @@ class _Left(NamedTuple):
 def texture_loss(chain: ChainView) -> Examination:
     """Fine texture fades while outlines stay."""
 
-    def read(index: int) -> Reading | None:
-        pair = beside(chain, index)
+    def measure(index: int) -> StepScore | None:
+        pair = aligned_to_source(chain, index)
         left = None if pair is None else _left(pair)
         if pair is None or left is None:
             return None
         lost = np.log(max(left.share, 1e-3)) / np.log(LEFT)
-        return Reading(
+        return StepScore(
             float(max(0.0, lost)) if left.outlines >= OUTLINES else 0.0,
             {"texture": left.share, "outlines": left.outlines},
             f"{left.share:.0%} of the texture is left, and {min(1.0, left.outlines):.0%} of the outlines",
             pair.box(left.where, around=2.0),
         )
 
-    return examine(chain, read)
+    return find_onset(chain, measure)
 
 
-def _left(pair: Beside) -> _Left | None:
+def _left(pair: AlignedPair) -> _Left | None:
     tiles = pair.tiles(SIDE, MOST)
     if len(tiles) < FEWEST:
         return None
@@ -100,7 +99,7 @@ def _left(pair: Beside) -> _Left | None:
 
 
 def _variance(frame: Frame, tiles: list[Tile]) -> Plane:
-    """Each square's variance of what a blur takes away, outlines aside."""
+    """Each square's variance of what a blur removes, outlines aside."""
     luma = to_planes(np.stack([tile.of(frame.pixels) for tile in tiles]))[:, 0]
     rest = np.abs(luma - soft(luma, BLUR)).reshape(len(tiles), -1)
     place = int(rest.shape[1] * STAY_UNDER)

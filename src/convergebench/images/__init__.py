@@ -1,4 +1,4 @@
-"""Images: suites of sources, decoding and encoding, drawn pictures. Names load their modules when first used.
+"""Images: suites of sources, decoding and encoding, alignment. Names load their modules when first used.
 
 `decode` and `curate` are also the names of their modules, so they are imported from there:
 `from convergebench.images.decode import decode`.

@@ -1,8 +1,8 @@
 """The area that two registered images have in common: as estimated, or in whole pixels if one was cut from the other.
 
-An estimate from small versions is good to a fraction of a pixel, in heavily worn pictures to a pixel or two. Where a
-plain crop explains what is seen just as well, it is taken: cut out, the subject keeps its own noise and sharpness;
-resampling would smooth both.
+An estimate from small versions is accurate to a fraction of a pixel, in heavily worn pictures to a pixel or two. Where
+a whole-pixel crop correlates just as well, it is used instead: a crop keeps noise and sharpness, which resampling would
+smooth.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from convergebench.images.frame import Frame, Plane
 from convergebench.images.registration import Registration
 
 PLAUSIBLE = 3.0
-"""Pixels by which estimated edges may miss those of a plain crop for it to be looked at."""
+"""Largest distance, in pixels, of the estimated edges from those of a crop for the crop to be tried."""
 SOFT = 2.0
-"""Standard deviation of the blur under which crop and estimate are compared, so that smoothing is not rewarded."""
-AS_GOOD = 2e-4
-"""Correlation that a crop may have less than the estimate."""
+"""Standard deviation of the blur applied before crop and estimate are compared, so that smoothing is not rewarded."""
+TOLERANCE = 2e-4
+"""Largest correlation that a crop may lose against the estimate."""
 
 
 class Span(NamedTuple):
-    """Whole pixels [start, stop) of the reference, and where they lie in the subject."""
+    """Whole pixels [start, stop) of the reference, and their position in the subject."""
 
     start: int
     stop: int
@@ -50,8 +50,8 @@ class Overlap(NamedTuple):
     x: Span
     y: Span
 
-    def as_found(self, subject: Frame, reference: Frame, found: Registration) -> Registration:
-        """What was found, with the scale and the shift of this plain crop in place of their estimates."""
+    def as_registration(self, subject: Frame, reference: Frame, found: Registration) -> Registration:
+        """The registration with the exact scale and shift of this crop in place of the estimates."""
         left, top = self.x.start - self.x.low, self.y.start - self.y.low
         return found._replace(
             scale_x=1.0,
@@ -62,13 +62,13 @@ class Overlap(NamedTuple):
         )
 
     @property
-    def least(self) -> int:
+    def shorter_side(self) -> int:
         """Pixels of the shorter side."""
         return min(self.x.size, self.y.size)
 
 
-def estimated(subject: Frame, reference: Frame, found: Registration) -> Overlap:
-    """The common area by scale and shift as they were found."""
+def estimated_overlap(subject: Frame, reference: Frame, found: Registration) -> Overlap:
+    """The common area by the estimated scale and shift."""
     return Overlap(
         _span(subject.width, reference.width, scale=found.scale_x, shift=found.shift_x),
         _span(subject.height, reference.height, scale=found.scale_y, shift=found.shift_y),
@@ -76,7 +76,7 @@ def estimated(subject: Frame, reference: Frame, found: Registration) -> Overlap:
 
 
 def plain_crop(subject: Frame, reference: Frame, found: Registration) -> Overlap | None:
-    """The whole-pixel crop (or border) near what was found that agrees best, if it agrees as well as the estimate."""
+    """The best whole-pixel crop (or border) near the estimate, if it correlates as well as the estimate."""
     axes = (
         _starts(subject.width, reference.width, scale=found.scale_x, shift=found.shift_x),
         _starts(subject.height, reference.height, scale=found.scale_y, shift=found.shift_y),
@@ -85,12 +85,12 @@ def plain_crop(subject: Frame, reference: Frame, found: Registration) -> Overlap
         Overlap(_cut(subject.width, reference.width, left), _cut(subject.height, reference.height, top))
         for left, top in product(*axes)
     ]
-    crops = [one for one in crops if one.least > 1]
+    crops = [one for one in crops if one.shorter_side > 1]
     if not crops:
         return None
     own, whole = (frame.derived("soft-grey", _soft) for frame in (subject, reference))
-    agreed, best = max((_agreement(own[one.y.inside, one.x.inside], _part(whole, one)), one) for one in crops)
-    return best if agreed >= _agreement(*_as_estimated(own, whole, found)) - AS_GOOD else None
+    correlation, best = max((_correlation(own[one.y.inside, one.x.inside], _part(whole, one)), one) for one in crops)
+    return best if correlation >= _correlation(*_as_estimated(own, whole, found)) - TOLERANCE else None
 
 
 def _span(own: int, whole: int, *, scale: float, shift: float) -> Span:
@@ -100,14 +100,14 @@ def _span(own: int, whole: int, *, scale: float, shift: float) -> Span:
     def to_reference(position: float) -> float:
         return whole / 2 - shift + (position - own / 2) / scale
 
-    # half a pixel of tolerance, or an estimate 0.01 pixel off would cost a whole row
+    # half a pixel of tolerance, else an error of 0.01 pixel would cost a whole row
     start = max(0, ceil(to_reference(0) - 0.5))
     stop = min(whole, floor(to_reference(own) + 0.5))
     return Span(start, stop, max(0.0, to_subject(start)), min(float(own), to_subject(stop)))
 
 
 def _starts(own: int, whole: int, *, scale: float, shift: float) -> list[int]:
-    """Where in the reference the subject may begin at its own scale; none if its edges were found elsewhere."""
+    """Candidate positions of the subject in the reference at scale 1; none if the estimated edges do not fit."""
     centre, half = whole / 2 - shift, own / 2 / scale
     start = round(centre - own / 2)
     if max(abs(centre - half - start), abs(centre + half - start - own)) > PLAUSIBLE:
@@ -130,24 +130,24 @@ def _part(whole: Plane, area: Overlap) -> Plane:
 
 
 def _as_estimated(own: Plane, whole: Plane, found: Registration) -> tuple[Plane, Plane]:
-    """Subject and reference on the reference's grid, where the estimate says that both show the same."""
+    """Subject and reference on the reference's grid, cut to the estimated common area."""
     (height, width), (own_height, own_width) = whole.shape, own.shape
     x, y = (
         _span(own_width, width, scale=found.scale_x, shift=found.shift_x),
         _span(own_height, height, scale=found.scale_y, shift=found.shift_y),
     )
-    move = np.array(
+    matrix = np.array(
         [
             [found.scale_x, 0, own_width / 2 + (found.shift_x - width / 2) * found.scale_x + (found.scale_x - 1) / 2],
             [0, found.scale_y, own_height / 2 + (found.shift_y - height / 2) * found.scale_y + (found.scale_y - 1) / 2],
         ]
     )
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    seen = cv2.warpAffine(own, move, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    warped = cv2.warpAffine(own, matrix, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     area = Overlap(x, y)
-    return _part(np.asarray(seen, np.float32), area), _part(whole, area)
+    return _part(np.asarray(warped, np.float32), area), _part(whole, area)
 
 
-def _agreement(one: Plane, other: Plane) -> float:
+def _correlation(one: Plane, other: Plane) -> float:
     x, y = one - one.mean(), other - other.mean()
     return float(np.vdot(x, y)) / max(float(np.sqrt(np.vdot(x, x) * np.vdot(y, y))), 1e-9)

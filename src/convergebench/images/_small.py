@@ -1,4 +1,4 @@
-"""Small grey versions of two images, and how one looks into the other."""
+"""Small grey versions of two images, and the affine map between them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from convergebench.images.frame import Frame, Plane
 COARSE, FINE = 128, 192
 """Longer side, in pixels, of the small versions."""
 SURROUNDINGS = 24
-"""Longer side over the standard deviation of the blur that is taken off as surroundings."""
+"""Longer side over the standard deviation of the blur that is subtracted as surroundings."""
 
 _SLOPE, _POINT = np.array([-0.5, 0, 0.5], dtype=np.float32), np.ones(1, dtype=np.float32)
 
 
 class Small(NamedTuple):
-    """Grey less its surroundings, its slopes, and the size of the image it was made from."""
+    """Grey minus its surroundings, its gradients, and the size of the original image."""
 
     grey: Plane
     across: Plane
@@ -34,8 +34,8 @@ class Small(NamedTuple):
         return self.grey.shape[1] / self.width, self.grey.shape[0] / self.height
 
 
-class View(NamedTuple):
-    """Reference pixels per subject pixel along each axis, and where the subject's centre looks, in reference pixels."""
+class ScaleShift(NamedTuple):
+    """Reference pixels per subject pixel along each axis, and the centre's offset in reference pixels."""
 
     step_x: float
     step_y: float
@@ -44,7 +44,7 @@ class View(NamedTuple):
 
 
 def small(frame: Frame, longest: int) -> Small:
-    """The small version with that longer side (or the image's own, if shorter), worked out once."""
+    """The small version with that longer side (or the image's own, if shorter); cached."""
     return frame.derived(("small", longest), lambda frame: _make_small(frame, longest))
 
 
@@ -63,7 +63,7 @@ def _make_small(frame: Frame, longest: int) -> Small:
     if longest < FINE:
         grey = np.asarray(cv2.resize(grey, _reduced(frame, longest), interpolation=cv2.INTER_AREA), np.float32)
     near = cv2.GaussianBlur(grey, (0, 0), 0.8)
-    # broad shading correlates with anything; only what stands out from its surroundings says where things are
+    # broad shading correlates with anything; only local contrast locates things
     soft = np.asarray(near - cv2.GaussianBlur(near, (0, 0), max(grey.shape) / SURROUNDINGS), np.float32)
     if float(soft.std()) < 0.25:
         raise Unmeasurable("featureless", f"{frame.width}×{frame.height}, nearly one grey")
@@ -71,7 +71,7 @@ def _make_small(frame: Frame, longest: int) -> Small:
     return Small(soft, across, down, frame.width, frame.height)  # type: ignore[arg-type]
 
 
-def to_reference(subject: Small, reference: Small, view: View) -> NDArray[np.float64]:
+def to_reference(subject: Small, reference: Small, view: ScaleShift) -> NDArray[np.float64]:
     """The affine map from a small subject's pixels to a small reference's."""
     (sx, sy), (rx, ry) = subject.factors, reference.factors
     ax, ay = rx / sx * view.step_x, ry / sy * view.step_y
@@ -90,7 +90,7 @@ def warp(plane: Plane, matrix: NDArray[np.float64], like: Plane) -> Plane:
 
 
 def inside(matrix: NDArray[np.float64], subject: Small, reference: Small) -> tuple[slice, slice]:
-    """Rows and columns of the small subject that look into the reference."""
+    """Rows and columns of the small subject that map into the reference."""
     slices = []
     for axis in (1, 0):
         step, start = matrix[axis, axis], matrix[axis, 2]

@@ -1,4 +1,4 @@
-"""Built-in names → where they live. Read only when a name is looked up."""
+"""Built-in names → modules. Read only when a name is looked up."""
 
 TABLE: dict[str, str] = {
     "quick": "convergebench.images.shipped:quick",

@@ -1,8 +1,8 @@
-"""Bringing a subject and its reference to one size, in a way that has a name.
+"""Bring a subject and its reference to one size, by a named method.
 
 `auto`: images of equal size are compared as they are; where sizes differ, scale and shift are estimated and both are
-cut to the area they have in common, and where no estimate can be trusted the subject is resampled, so that damage is
-measured and not missing. `strict`: sizes must be equal. `fit`: the subject is resampled to the reference's size.
+cut to the area they have in common; where no estimate is reliable the subject is resampled, so that damage is measured
+and not missing. `strict`: sizes must be equal. `fit`: the subject is resampled to the reference's size.
 `crop-aware`: scale and shift are estimated whatever the sizes; a small rotation is not, and counts as loss. The choice
 is part of every measurement's key.
 """
@@ -15,13 +15,13 @@ import numpy as np
 from PIL import Image
 
 from convergebench.errors import Unmeasurable
-from convergebench.images._overlap import Overlap, estimated, plain_crop
+from convergebench.images._overlap import Overlap, estimated_overlap, plain_crop
 from convergebench.images.frame import Frame
 from convergebench.images.registration import Registration, register
 
 AlignMode = Literal["auto", "strict", "fit", "crop-aware"]
 Done = Literal["as-is", "registered", "resampled"]
-"""What was done to a pair: nothing, cut to what both show after registration, or the subject stretched to the size."""
+"""What was done to a pair: nothing, both cut to the common area, or the subject resized."""
 DEFAULT: AlignMode = "auto"
 
 CONFIDENT = 0.55
@@ -30,12 +30,12 @@ CONFIDENT = 0.55
 Different photographs stay under 0.2, a photograph and its mirror image under 0.55; a step that adds a large object to a
 plain room keeps 0.7.
 """
-STILL = 0.25
-"""Pixels that a corner may move before images of equal size are resampled: less would only blur them."""
+UNMOVED = 0.25
+"""Pixels that a corner may move without images of equal size being resampled, which would only blur them."""
 SMALLEST = 16
-"""Pixels a side that a common area must have."""
+"""Smallest side of a common area, in pixels."""
 IN_COMMON = 0.25
-"""Share of the reference that must be in view for `auto` to look at the common area alone.
+"""Share of the reference that must be in view for `auto` to compare the common area alone.
 
 A chain of 20 steps that loses 8 of 512 pixels along both sides keeps 0.47. An editor that returns one well-kept corner
 must not be measured by that corner.
@@ -50,8 +50,8 @@ class Aligned(NamedTuple):
     detail: dict[str, float]
     done: Done = "as-is"
 
-    def words(self) -> str:
-        """What was done in one line, nothing if nothing was: the row of a value keeps it."""
+    def describe(self) -> str:
+        """What was done, in one line for the measurement's row; empty if nothing was."""
         if self.done == "as-is":
             return ""
         numbers = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.detail.items())
@@ -59,7 +59,7 @@ class Aligned(NamedTuple):
 
 
 def align(subject: Frame, reference: Frame, mode: AlignMode) -> Aligned:
-    """Both at one size, or `Unmeasurable` with status `size`, `unaligned` or `featureless`; `auto` never raises."""
+    """Both images at one size; raises `Unmeasurable` (`size`, `unaligned` or `featureless`), except in mode `auto`."""
     if mode == "auto":
         return _auto(subject, reference)
     if mode == "strict":
@@ -77,7 +77,7 @@ def fit(frame: Frame, size: tuple[int, int]) -> Frame:
 
 
 def registered(subject: Frame, reference: Frame) -> Registration:
-    """Scale and shift of the subject, or `Unmeasurable("unaligned")` if that cannot be trusted."""
+    """Scale and shift of the subject; raises `Unmeasurable("unaligned")` if the estimate is not reliable."""
     found = register(subject, reference)
     if found.confidence < CONFIDENT:
         raise Unmeasurable(
@@ -101,27 +101,27 @@ def _auto(subject: Frame, reference: Frame) -> Aligned:
         return _fitted(subject, reference)
     area = plain_crop(subject, reference, found)
     if area is None:
-        area = estimated(subject, reference, found)
+        area = estimated_overlap(subject, reference, found)
     else:
-        found = area.as_found(subject, reference, found)
+        found = area.as_registration(subject, reference, found)
     shared = area.x.size * area.y.size / (reference.width * reference.height)
-    if area.least < SMALLEST or shared < IN_COMMON:
+    if area.shorter_side < SMALLEST or shared < IN_COMMON:
         return _fitted(subject, reference)
     return _cut(subject, reference, area, found)
 
 
 def _fitted(subject: Frame, reference: Frame) -> Aligned:
     ratios = {"ratio_x": reference.width / subject.width, "ratio_y": reference.height / subject.height}
-    moved = subject.size != reference.size
-    return Aligned(fit(subject, reference.size), reference, ratios, "resampled" if moved else "as-is")
+    resized = subject.size != reference.size
+    return Aligned(fit(subject, reference.size), reference, ratios, "resampled" if resized else "as-is")
 
 
 def _crop_aware(subject: Frame, reference: Frame) -> Aligned:
     found = registered(subject, reference)
-    if subject.size == reference.size and _corner_motion(found, reference) < STILL:
+    if subject.size == reference.size and _corner_motion(found, reference) < UNMOVED:
         return Aligned(subject, reference, _facts(found))
-    area = estimated(subject, reference, found)
-    if area.least < SMALLEST:
+    area = estimated_overlap(subject, reference, found)
+    if area.shorter_side < SMALLEST:
         raise Unmeasurable("unaligned", f"only {area.x.size}×{area.y.size} pixels in common")
     return _cut(subject, reference, area, found)
 
@@ -151,8 +151,8 @@ def _subject_part(subject: Frame, area: Overlap) -> Frame:
     x, y = area
     box = (x.low, y.low, x.high, y.high)
     whole = tuple(round(side) for side in box)
-    moved = max(abs(side - near) for side, near in zip(box, whole, strict=True))
-    if moved < STILL and (whole[2] - whole[0], whole[3] - whole[1]) == (x.size, y.size):
+    off_grid = max(abs(side - near) for side, near in zip(box, whole, strict=True))
+    if off_grid < UNMOVED and (whole[2] - whole[0], whole[3] - whole[1]) == (x.size, y.size):
         left, top, right, bottom = whole
         return Frame(np.ascontiguousarray(subject.pixels[top:bottom, left:right]), subject.id)
     return _resampled(subject, (x.size, y.size), box)

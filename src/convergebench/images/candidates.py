@@ -1,4 +1,4 @@
-"""What curation chooses from."""
+"""The candidate images that curation selects from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from convergebench.types import Kind
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One image of a data set. `read` gives its bytes as stored and is called only for those that are looked at."""
+    """One image of a data set. `read` returns its bytes as stored and is called only for examined candidates."""
 
     id: str
     kind: Kind
@@ -22,8 +22,8 @@ class Candidate:
     read: Callable[[], bytes] = field(repr=False, compare=False)
 
 
-class Pool(NamedTuple):
-    """All candidates of a data set, which layout it was read as and how kinds were told."""
+class CandidatePool(NamedTuple):
+    """All candidates of a data set, the layout it was read as and the rule that determined kinds."""
 
     layout: str
     kind_rule: str
@@ -31,5 +31,5 @@ class Pool(NamedTuple):
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes; empty when it is not there, which counts as unreadable."""
+    """A file's bytes; empty if it does not exist, which counts as unreadable."""
     return path.read_bytes() if path.is_file() else b""

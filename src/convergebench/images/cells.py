@@ -1,4 +1,4 @@
-"""How much the cells of a column hold. A table keeps a value once that a million rows repeat; Python would not."""
+"""Limit the size of cells before they become Python objects: a table stores repeated values once, Python does not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import polars as pl
 from convergebench.errors import StudyError
 
 LARGEST_TABLE = 1 << 30
-"""Bytes of all cells that are turned into rows of Python."""
+"""Most bytes of all cells of a table that is converted to Python rows."""
 LARGEST_CELL = 512 << 20
-"""Bytes of one cell."""
+"""Most bytes of one cell."""
 
 
 def bytes_in(column: pl.Series) -> int:
-    """Bytes of all texts and images in a column, each as often as it stands there."""
+    """Bytes of all texts and images in a column, repeated values counted each time."""
     kind = column.dtype
     if kind == pl.String:
         return int(column.str.len_bytes().cast(pl.UInt64).sum())
@@ -30,7 +30,7 @@ def bytes_in(column: pl.Series) -> int:
 
 
 def require_small(table: pl.DataFrame, what: str) -> pl.DataFrame:
-    """The table, or `StudyError` if its rows would fill the memory."""
+    """The table; raises `StudyError` if its rows would take too much memory."""
     held = sum(map(bytes_in, table.get_columns()))
     if held > LARGEST_TABLE:
         raise StudyError(f"{what} holds {held >> 20:,} MiB of texts, more than the {LARGEST_TABLE >> 20:,} of any list")
@@ -38,7 +38,7 @@ def require_small(table: pl.DataFrame, what: str) -> pl.DataFrame:
 
 
 def cell_of(column: pl.Series, row: int, what: str) -> object:
-    """One value out of a column, or `StudyError` if it is larger than any image."""
+    """One value of a column; raises `StudyError` if it is larger than any image."""
     one = column.slice(row, 1)
     held = bytes_in(one)
     if held > LARGEST_CELL:

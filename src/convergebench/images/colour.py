@@ -11,7 +11,7 @@ _PROFILE_SPACES = {"RGB": "RGB ", "L": "GRAY", "CMYK": "CMYK", "LAB": "Lab "}
 
 
 def to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """`image` as RGB in sRGB. A profile that is sRGB already, unreadable or of another colour space is left aside."""
+    """`image` as RGB in sRGB. A profile that is sRGB already, unreadable or of another colour space is ignored."""
     if profile:
         converted = _through_profile(image, profile)
         if converted is not None:

@@ -1,8 +1,8 @@
-"""Choose a suite out of a larger data set: stratified, seeded, locked.
+"""Select a suite from a larger data set: stratified, seeded, locked.
 
 Kinds take turns, and within a kind its groups (edit types, categories) take turns, so that shares are as equal as
-the data allow. Images that were already taken (same bytes) and files that do not decode are passed over and
-counted. The manifest that is written locks the choice: it names every file with its sha256.
+the data allow. Duplicates (same bytes) and files that do not decode are skipped and counted. The
+manifest locks the selection: it names every file with its sha256.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ from polars.exceptions import PolarsError
 from convergebench.documents import toml_table
 from convergebench.errors import StudyError
 from convergebench.ids import canonical
-from convergebench.images.candidates import Candidate, Pool
+from convergebench.images.candidates import Candidate, CandidatePool
 from convergebench.images.decode import decode, probe
-from convergebench.images.export import place
+from convergebench.images.export import file_name, write_once
 from convergebench.images.file_layouts import read_coco, read_i2ebench, read_imgedit, read_plain_folder
 from convergebench.images.folder import slug
 from convergebench.images.hub import fetch_hub, parse_hub_source
 from convergebench.images.hub_layouts import read_tables
 from convergebench.types import KINDS, Kind
 
-_SUFFIXES = {"image/jpeg": ".jpg", "image/tiff": ".tif"}
-
 
 def curate(source: str, *, n: int, seed: int, out: Path, kinds: Sequence[Kind] = KINDS) -> Path:
-    """Choose `n` images of `source` into the folder `out` and return the manifest's path, `out/suite.toml`.
+    """Select `n` images of `source` into the folder `out` and return the manifest's path, `out/suite.toml`.
 
     `source` is a folder of images, a local copy of MagicBrush, GEdit-Bench, ImgEdit, I2EBench, HumanEdit, Emu Edit
     or COCO, or `hub:ORG/NAME[@REVISION][#PART]`. Images are written as stored. The same source and seed give the
@@ -43,41 +41,41 @@ def curate(source: str, *, n: int, seed: int, out: Path, kinds: Sequence[Kind] =
     if not kinds or set(kinds) - set(KINDS):
         raise StudyError(f"kinds must be some of {', '.join(KINDS)}, not {list(kinds)}")
     pool, origin = _pool(source)
-    choice = _choose(pool, n=n, seed=seed, kinds=kinds)
-    if len(choice.taken) < n:
-        raise StudyError(_too_few(choice, n=n, source=source, kinds=kinds))
-    return _write(choice, pool, out, head=_Head(origin, n, seed, tuple(kinds)))
+    selection = _select(pool, n=n, seed=seed, kinds=kinds)
+    if len(selection.selected) < n:
+        raise StudyError(_too_few(selection, n=n, source=source, kinds=kinds))
+    return _write(selection, pool, out, request=_CurationRequest(origin, n, seed, tuple(kinds)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Selected:
     id: str
     candidate: Candidate
     sha256: str
-    suffix: str
+    path: str
 
 
 @dataclass(slots=True)
-class _Choice:
-    taken: list[_Taken] = field(default_factory=list)
+class _Selection:
+    selected: list[_Selected] = field(default_factory=list)
     duplicates: int = 0
     unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _CurationRequest:
     origin: str
     n: int
     seed: int
     kinds: tuple[Kind, ...]
 
 
-def _pool(source: str) -> tuple[Pool, str]:
+def _pool(source: str) -> tuple[CandidatePool, str]:
     origin = source
     if source.startswith("hub:"):
-        wanted = parse_hub_source(source)
-        folder, revision = fetch_hub(wanted)
-        origin = f"hub:{wanted.name}@{revision}" + (f"#{wanted.part}" if wanted.part else "")
+        hub = parse_hub_source(source)
+        folder, revision = fetch_hub(hub)
+        origin = f"hub:{hub.name}@{revision}" + (f"#{hub.part}" if hub.part else "")
     else:
         folder = Path(source).expanduser()
         if not folder.is_dir():
@@ -94,51 +92,51 @@ def _pool(source: str) -> tuple[Pool, str]:
     raise StudyError(f"nothing to choose from in {source}: no image files and no table in a known layout")
 
 
-def _choose(pool: Pool, *, n: int, seed: int, kinds: Sequence[Kind]) -> _Choice:
-    choice = _Choice()
+def _select(pool: CandidatePool, *, n: int, seed: int, kinds: Sequence[Kind]) -> _Selection:
+    selection = _Selection()
     seen: set[str] = set()
     ids: Counter[str] = Counter()
-    for candidate in _in_turns(pool.candidates, seed=seed, kinds=kinds):
-        if len(choice.taken) == n:
+    for candidate in _interleaved(pool.candidates, seed=seed, kinds=kinds):
+        if len(selection.selected) == n:
             break
         data = candidate.read()
         sha256 = hashlib.sha256(data).hexdigest()
         if data and sha256 in seen:
-            choice.duplicates += 1
+            selection.duplicates += 1
             continue
         try:
             decode(data, what=candidate.id)
-            suffix = _suffix(probe(data).mime)
+            mime = probe(data).mime
         except StudyError:
-            choice.unreadable += 1
+            selection.unreadable += 1
             continue
         seen.add(sha256)
         id = slug(candidate.id)
         ids[id] += 1
         id = id if ids[id] == 1 else f"{id}-{sha256[:8]}"
-        choice.taken.append(_Taken(id, candidate, sha256, suffix))
-    return choice
+        selection.selected.append(_Selected(id, candidate, sha256, file_name(id, mime)))
+    return selection
 
 
-def _in_turns(candidates: Sequence[Candidate], *, seed: int, kinds: Sequence[Kind]) -> Iterator[Candidate]:
-    """Kinds in turn, groups of a kind in turn, candidates of a group in an order that only the seed decides."""
-    return _turns([_kind_in_turns(candidates, seed=seed, kind=kind) for kind in KINDS if kind in kinds])
+def _interleaved(candidates: Sequence[Candidate], *, seed: int, kinds: Sequence[Kind]) -> Iterator[Candidate]:
+    """Candidates round-robin over kinds and over the groups of a kind; within a group in seeded random order."""
+    return _round_robin([_interleaved_groups(candidates, seed=seed, kind=kind) for kind in KINDS if kind in kinds])
 
 
-def _kind_in_turns(candidates: Sequence[Candidate], *, seed: int, kind: Kind) -> Iterator[Candidate]:
+def _interleaved_groups(candidates: Sequence[Candidate], *, seed: int, kind: Kind) -> Iterator[Candidate]:
     groups: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda one: (one.id, one.source)):
         if candidate.kind == kind:
             groups.setdefault(candidate.group, []).append(candidate)
-    chance = random.Random(f"{seed}:{kind}")
+    rng = random.Random(f"{seed}:{kind}")
     order = sorted(groups)
-    chance.shuffle(order)
+    rng.shuffle(order)
     for name in order:
-        chance.shuffle(groups[name])
-    return _turns([iter(groups[name]) for name in order])
+        rng.shuffle(groups[name])
+    return _round_robin([iter(groups[name]) for name in order])
 
 
-def _turns(rows: list[Iterator[Candidate]]) -> Iterator[Candidate]:
+def _round_robin(rows: list[Iterator[Candidate]]) -> Iterator[Candidate]:
     while rows:
         left = []
         for row in rows:
@@ -149,46 +147,42 @@ def _turns(rows: list[Iterator[Candidate]]) -> Iterator[Candidate]:
         rows = left
 
 
-def _suffix(mime: str) -> str:
-    return _SUFFIXES.get(mime, "." + mime.removeprefix("image/"))
-
-
-def _too_few(choice: _Choice, *, n: int, source: str, kinds: Sequence[Kind]) -> str:
-    counts = Counter(one.candidate.kind for one in choice.taken)
+def _too_few(selection: _Selection, *, n: int, source: str, kinds: Sequence[Kind]) -> str:
+    counts = Counter(one.candidate.kind for one in selection.selected)
     per_kind = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if kind in kinds)
     return (
-        f"{source} has {len(choice.taken)} different readable images ({per_kind}), not {n} "
-        f"({choice.duplicates} duplicates and {choice.unreadable} unreadable passed over); ask for fewer"
+        f"{source} has {len(selection.selected)} different readable images ({per_kind}), not {n} "
+        f"({selection.duplicates} duplicates and {selection.unreadable} unreadable passed over); ask for fewer"
     )
 
 
-def _write(choice: _Choice, pool: Pool, out: Path, *, head: _Head) -> Path:
+def _write(selection: _Selection, pool: CandidatePool, out: Path, *, request: _CurationRequest) -> Path:
     path = out / "suite.toml"
-    text = _manifest(choice, pool, name=slug(out.resolve().name), head=head)
+    text = _manifest(selection, pool, name=slug(out.resolve().name), request=request)
     if path.exists() and path.read_bytes() != text.encode():
         raise StudyError(f"{path} already holds another suite; choose another folder")
     (out / "images").mkdir(parents=True, exist_ok=True)
-    for one in choice.taken:
-        # read anew: hundreds of images at once would not fit everywhere
-        place(out / "images" / f"{one.id}{one.suffix}", one.candidate.read())
-    place(path, text.encode())
+    for one in selection.selected:
+        # read again: hundreds of images may not fit in memory at once
+        write_once(out / one.path, one.candidate.read())
+    write_once(path, text.encode())
     return path
 
 
-def _manifest(choice: _Choice, pool: Pool, *, name: str, head: _Head) -> str:
+def _manifest(selection: _Selection, pool: CandidatePool, *, name: str, request: _CurationRequest) -> str:
     curation = {
-        "source": head.origin,
+        "source": request.origin,
         "layout": pool.layout,
-        "n": head.n,
-        "seed": head.seed,
-        "kinds": list(head.kinds),
+        "n": request.n,
+        "seed": request.seed,
+        "kinds": list(request.kinds),
         "kind_rule": pool.kind_rule,
         "candidates": len(pool.candidates),
-        "duplicates": choice.duplicates,
-        "unreadable": choice.unreadable,
+        "duplicates": selection.duplicates,
+        "unreadable": selection.unreadable,
     }
     tables = [f"name = {canonical(name)}\n", toml_table("[curation]", curation)]
-    for one in sorted(choice.taken, key=lambda taken: (KINDS.index(taken.candidate.kind), taken.id)):
+    for one in sorted(selection.selected, key=lambda selected: (KINDS.index(selected.candidate.kind), selected.id)):
         row = {
             "id": one.id,
             "kind": one.candidate.kind,
@@ -196,7 +190,7 @@ def _manifest(choice: _Choice, pool: Pool, *, name: str, head: _Head) -> str:
             "licence": one.candidate.licence,
             "source": one.candidate.source,
             "sha256": one.sha256,
-            "path": f"images/{one.id}{one.suffix}",
+            "path": one.path,
         }
         tables.append(toml_table("[[image]]", row))
     return "\n".join(tables)

@@ -1,9 +1,9 @@
-"""Bytes of an image file → pixels, in one way for everyone.
+"""Decode image files to pixels, the same way everywhere.
 
-What is done, always and in this order: the header is checked against `max_pixels`; 16-bit samples are rounded
-to 8 bit; transparency is refused or flattened as asked; an embedded colour profile other than sRGB is converted
-to sRGB (a profile that cannot be read is left aside); EXIF orientation is applied. Plain 8-bit RGB PNG, which is
-what runs are made of, takes a shorter way to the same pixels.
+In this order: the header is checked against `max_pixels`; 16-bit samples are rounded to 8 bits; transparency is
+refused or flattened, as `alpha` says; an embedded colour profile other than sRGB is converted to sRGB (an unreadable
+profile is ignored); EXIF orientation is applied. Plain 8-bit RGB PNG, the format of runs, takes a faster path to the
+same pixels.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OPENING = threading.Lock()
 
 
 class Probe(NamedTuple):
-    """What a file is, without its pixels. The size is the one `decode` gives, orientation applied."""
+    """Type and size of an image file. The size is the one `decode` gives, orientation applied."""
 
     mime: str
     width: int
@@ -54,8 +54,8 @@ class Probe(NamedTuple):
 def decode(data: bytes, *, what: str = "image", max_pixels: int = MAX_PIXELS, alpha: Alpha = "refuse") -> Frame:
     """The pixels of an image file (PNG, JPEG, WebP, BMP, TIFF, AVIF, single-frame GIF) as 8-bit RGB.
 
-    `what` names the image in errors. `alpha` says what to put behind transparent pixels; without a word about
-    it they are refused, since they have no colour that could be compared. Raises StudyError.
+    `what` names the image in errors. `alpha` is the background for transparent pixels; by default they are refused,
+    since they have no colour that could be compared. Raises StudyError.
     """
     header = _png_header(data, what)
     if header is not None:
@@ -71,7 +71,7 @@ def decode(data: bytes, *, what: str = "image", max_pixels: int = MAX_PIXELS, al
         except _Transparent as error:
             raise StudyError(
                 f"{what} has transparent pixels, which have no colour to compare; save it without transparency "
-                '(in Python: decode(…, alpha="white") says what lies behind them)'
+                '(in Python: decode(…, alpha="white") says what is behind them)'
             ) from error
         except _Unsupported as error:
             raise StudyError(f"{what} {error}; save it as 8 or 16 bit PNG") from error
@@ -121,7 +121,7 @@ def _decode_plain(data: bytes, what: str) -> Pixels:
 
 
 def _open(data: bytes, what: str, max_pixels: int) -> Image.Image:
-    # Pillow warns about big images by itself; the lock keeps its warning filter from leaking between threads.
+    # Pillow warns about big images; the lock keeps the warning filter from leaking between threads.
     try:
         with _OPENING, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -129,7 +129,9 @@ def _open(data: bytes, what: str, max_pixels: int) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise StudyError(f"{what} claims far more than {max_pixels:,} pixels; it is not opened") from error
     except Exception as error:  # see decode
-        raise StudyError(f"{what} is not a readable image ({len(data):,} bytes; PNG, JPEG, WebP, … wanted)") from error
+        raise StudyError(
+            f"{what} is not a readable image ({len(data):,} bytes; expected PNG, JPEG, WebP, …)"
+        ) from error
     _check_size(*image.size, what=what, limit=max_pixels)
     return image
 
@@ -155,7 +157,7 @@ def _refuse_several_frames(image: Image.Image, what: str) -> None:
 def _orientation(image: Image.Image) -> int:
     try:
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
-    except Exception:  # unreadable EXIF says nothing about orientation
+    except Exception:  # unreadable EXIF counts as upright
         return 1
 
 
@@ -165,7 +167,7 @@ def _upright(image: Image.Image, orientation: int) -> Pixels:
 
 
 def _deep_samples(image: Image.Image, data: bytes, header: PngHeader | None) -> Image.Image | None:
-    """Colour with 16 bit a sample, rounded to 8; Pillow would cut the low byte off. None: not such a file."""
+    """The image with 16-bit samples rounded to 8 bits; Pillow would truncate them. None if it has no such samples."""
     bits = image.tag_v2.get(_BITS_PER_SAMPLE, (8,)) if image.format == "TIFF" else ()  # type: ignore[attr-defined]
     deep = header.bit_depth == 16 if header is not None else 16 in tuple(bits)
     if not deep or image.mode.startswith("I"):

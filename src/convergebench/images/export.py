@@ -1,4 +1,4 @@
-"""A suite written out as files with a locked manifest, to look at, to share, to run elsewhere byte for byte."""
+"""Export a suite as files with a locked manifest, to view, to share, or to run elsewhere byte for byte."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from convergebench.ids import canonical
 from convergebench.images.decode import probe
 from convergebench.images.suite import Suite
 
-SUFFIXES = {"image/jpeg": "jpg", "image/tiff": "tif"}
+_SUFFIXES = {"image/jpeg": "jpg", "image/tiff": "tif"}
 
 
 def export_suite(suite: Suite, out: Path) -> Path:
@@ -22,17 +22,21 @@ def export_suite(suite: Suite, out: Path) -> Path:
     tables = [f"name = {canonical(suite.name)}\n"]
     for image in suite.images:
         data = image.read()
-        mime = probe(data, what=f"image '{image.id}'").mime
-        path = f"images/{image.id}.{SUFFIXES.get(mime, mime.removeprefix('image/'))}"
-        place(out / path, data)
+        path = file_name(image.id, probe(data, what=f"image '{image.id}'").mime)
+        write_once(out / path, data)
         facts = {"id": image.id, "kind": image.kind, "licence": image.licence, "source": image.source}
         tables.append(toml_table("[[image]]", {**facts, "sha256": image.sha256, "path": path}))
-    place(manifest, "\n".join(tables).encode())
+    write_once(manifest, "\n".join(tables).encode())
     return manifest
 
 
-def place(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all, and never over one that is not the same."""
+def file_name(id: str, mime: str) -> str:
+    """Path of an image in a suite's folder, relative to the manifest."""
+    return f"images/{id}.{_SUFFIXES.get(mime, mime.removeprefix('image/'))}"
+
+
+def write_once(path: Path, data: bytes) -> None:
+    """Write a file atomically; raises `StudyError` if a different one is already there."""
     if path.is_symlink() or path.exists():
         if path.is_file() and path.read_bytes() == data:
             return

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.errors import StudyError
-from convergebench.images.candidates import Candidate, Pool, read_bytes
-from convergebench.images.folder import image_files, image_ids, kinds_file, told_kind
-from convergebench.images.kinds import Box, kind_from_boxes, kind_from_subject, kind_from_words
+from convergebench.images.candidates import Candidate, CandidatePool, read_bytes
+from convergebench.images.folder import image_files, image_ids, kind_of, kinds_file
+from convergebench.images.kinds import AnnotatedBox, kind_from_boxes, kind_from_instruction, kind_from_subject
 
 _LATER_ROUND = re.compile(r"_\d(st|nd|rd|th)$")
 _FACE_POINTS = 3
 
 
-def read_coco(folder: Path) -> Pool | None:
+def read_coco(folder: Path) -> CandidatePool | None:
     """COCO: `annotations/instances_*.json` or `person_keypoints_*.json` beside folders of images."""
     files = sorted(folder.glob("annotations/instances_*.json")) or sorted(folder.glob("annotations/*keypoints_*.json"))
     contents = [(path, _json(path)) for path in files]
@@ -27,7 +27,7 @@ def read_coco(folder: Path) -> Pool | None:
         return None
     candidates = [one for path, content in contents for one in _coco_images(folder, path, content)]
     rule = "COCO boxes: a person over 15 % of the picture → face; no person and a thing over 20 % → object; else scene"
-    return Pool("COCO", rule, candidates)
+    return CandidatePool("COCO", rule, candidates)
 
 
 def _coco_images(folder: Path, path: Path, content: dict[str, Any]) -> Iterable[Candidate]:
@@ -42,7 +42,7 @@ def _coco_images(folder: Path, path: Path, content: dict[str, Any]) -> Iterable[
     for image in content["images"]:
         area = max(1, image["width"] * image["height"])
         boxes = [
-            Box(
+            AnnotatedBox(
                 categories.get(mark["category_id"], "person"),
                 mark["bbox"][2] * mark["bbox"][3] / area,
                 seen.get(mark["id"]),
@@ -72,7 +72,7 @@ def _faces_seen(path: Path) -> dict[int, bool]:
     }
 
 
-def read_imgedit(folder: Path) -> Pool | None:
+def read_imgedit(folder: Path) -> CandidatePool | None:
     """ImgEdit's benchmark: `singleturn.json` or `basic_edit.json` with {key: {id, prompt, edit_type}}."""
     names = ("singleturn.json", "basic_edit.json")
     path = next((found for name in names for found in sorted(folder.rglob(name))), None)
@@ -86,7 +86,7 @@ def read_imgedit(folder: Path) -> Pool | None:
             name,
             Candidate(
                 id="-".join(Path(name).with_suffix("").parts),
-                kind=kind_from_subject(Path(name).parts[0]) or kind_from_words(row["prompt"]),
+                kind=kind_from_subject(Path(name).parts[0]) or kind_from_instruction(row["prompt"]),
                 group=row["edit_type"],
                 licence="not stated",
                 source=f"ImgEdit benchmark: {name}",
@@ -94,10 +94,10 @@ def read_imgedit(folder: Path) -> Pool | None:
             ),
         )
     rule = "ImgEdit's subject folder where it tells, else the words of the first instruction"
-    return Pool("ImgEdit", rule, list(candidates.values()))
+    return CandidatePool("ImgEdit", rule, list(candidates.values()))
 
 
-def read_i2ebench(folder: Path) -> Pool | None:
+def read_i2ebench(folder: Path) -> CandidatePool | None:
     """I2EBench: `EditData/DIMENSION/DIMENSION.json` with {n: {image, ori_exp, div_exp, type}}; clean images first."""
     root = folder / "EditData" if (folder / "EditData").is_dir() else folder
     files = [path for path in sorted(root.glob("*/*.json")) if path.stem == path.parent.name]
@@ -108,7 +108,7 @@ def read_i2ebench(folder: Path) -> Pool | None:
     candidates = [
         Candidate(
             id=f"{path.stem}-{Path(row['image']).stem}",
-            kind=kind_from_subject(str(row.get("type", ""))) or kind_from_words(row["ori_exp"]),
+            kind=kind_from_subject(str(row.get("type", ""))) or kind_from_instruction(row["ori_exp"]),
             group=path.stem,
             licence="Apache-2.0 (data set); photographs as in COCO",
             source=f"I2EBench: {path.stem}/{row['image']}",
@@ -117,10 +117,10 @@ def read_i2ebench(folder: Path) -> Pool | None:
         for path, content in contents
         for row in content.values()
     ]
-    return Pool("I2EBench", "I2EBench's own subject word, else the words of the instruction", candidates)
+    return CandidatePool("I2EBench", "I2EBench's own subject word, else the words of the instruction", candidates)
 
 
-def read_plain_folder(folder: Path) -> Pool | None:
+def read_plain_folder(folder: Path) -> CandidatePool | None:
     """Any folder of images: kind from `kinds.csv` or the names of sub-folders, which are its groups too."""
     files = image_files(folder)
     if not files:
@@ -130,7 +130,7 @@ def read_plain_folder(folder: Path) -> Pool | None:
     candidates = [
         Candidate(
             id=id,
-            kind=told_kind(name, kinds)[0],
+            kind=kind_of(name, kinds)[0],
             group=name.parent.as_posix(),
             licence="not stated",
             source=f"{folder.resolve().name}/{name.as_posix()}",
@@ -138,7 +138,7 @@ def read_plain_folder(folder: Path) -> Pool | None:
         )
         for path, name, id in zip(files, relative, image_ids(relative), strict=True)
     ]
-    return Pool(
+    return CandidatePool(
         "folder", "kinds.csv, else the sub-folder's name (face, portrait, object, scene), else scene", candidates
     )
 

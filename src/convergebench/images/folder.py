@@ -18,6 +18,7 @@ from pathlib import Path
 from convergebench.errors import StudyError
 from convergebench.images.decode import decode
 from convergebench.images.suite import Suite
+from convergebench.kinds import is_word
 from convergebench.types import KINDS, Kind, SourceImage
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".gif"})
@@ -36,7 +37,7 @@ _SHOWN = 5
 
 
 def read_folder(folder: Path) -> Suite:
-    """Every image below `folder`, decoded once to be sure; all unreadable ones are named in one error."""
+    """Every image below `folder`, each decoded once as a check; one error names all unreadable ones."""
     files = image_files(folder)
     if not files:
         raise StudyError(f"no images in {folder} (looked for {', '.join(sorted(SUFFIXES))})")
@@ -53,7 +54,7 @@ def read_folder(folder: Path) -> Suite:
 
 
 def image_files(folder: Path) -> list[Path]:
-    """Image files below a folder by their suffix, sorted, hidden ones left out."""
+    """Image files below a folder by suffix, sorted, without hidden ones."""
     return sorted(
         path
         for path in folder.rglob("*")
@@ -64,7 +65,7 @@ def image_files(folder: Path) -> list[Path]:
 
 
 def image_ids(files: Sequence[Path]) -> list[str]:
-    """One id a file: its name without suffix where that is unique, else its path, else its path with suffix."""
+    """One id per file: its name without suffix where that is unique, else its path, else its path with suffix."""
     stems = Counter(slug(path.stem) for path in files)
     paths = Counter(slug("-".join(path.with_suffix("").parts)) for path in files)
     ids = []
@@ -91,7 +92,7 @@ def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind]) -> S
     data = path.read_bytes()
     sha256 = hashlib.sha256(data).hexdigest()
     frame = decode(data, what=relative.as_posix())
-    kind, why = told_kind(relative, kinds)
+    kind, origin = kind_of(relative, kinds)
     return SourceImage(
         id=id,
         kind=kind,
@@ -99,13 +100,13 @@ def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind]) -> S
         width=frame.width,
         height=frame.height,
         licence="not stated",
-        source=f"{folder.resolve().name}/{relative.as_posix()} ({why})",
-        read=partial(_read_same, path, sha256),
+        source=f"{folder.resolve().name}/{relative.as_posix()} ({origin})",
+        read=partial(_read_unchanged, path, sha256),
     )
 
 
-def told_kind(relative: Path, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
-    """An image's kind and how it was told: from `kinds`, else the nearest telling folder name, else 'scene'."""
+def kind_of(relative: Path, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
+    """An image's kind and where it comes from: `kinds`, else the nearest folder named after a kind, else 'scene'."""
     listed = kinds.get(relative.as_posix())
     if listed is not None:
         return listed, "kind from kinds.csv"
@@ -116,23 +117,22 @@ def told_kind(relative: Path, kinds: Mapping[str, Kind]) -> tuple[Kind, str]:
 
 
 def kinds_file(folder: Path) -> Mapping[str, Kind]:
-    """What `kinds.csv` says: relative path → kind; empty without one."""
+    """The content of `kinds.csv`: relative path → kind; empty without the file."""
     path = folder / "kinds.csv"
     if not path.is_file():
         return {}
     kinds: dict[str, Kind] = {}
-    for row in _sheet(path):
+    for row in _csv_rows(path):
         name, word = row["file"] or "", (row["kind"] or "").strip()
-        kind = next((known for known in KINDS if known == word), None)
-        if kind is None:
-            raise StudyError(f"{path}: the kind of '{name}' is '{word}', not {', '.join(KINDS)}")
+        if not is_word(word):
+            raise StudyError(f"{path}: the kind of '{name}' is '{word}', not {', '.join(KINDS)} or a word of your own")
         if not name or not (folder / name).is_file():
             raise StudyError(f"{path} names '{name}', which is not there")
-        kinds[Path(name).as_posix()] = kind
+        kinds[Path(name).as_posix()] = word
     return kinds
 
 
-def _sheet(path: Path) -> list[dict[str, str | None]]:
+def _csv_rows(path: Path) -> list[dict[str, str | None]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
@@ -144,7 +144,7 @@ def _sheet(path: Path) -> list[dict[str, str | None]]:
     return rows
 
 
-def _read_same(path: Path, sha256: str) -> bytes:
+def _read_unchanged(path: Path, sha256: str) -> bytes:
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != sha256:
         raise StudyError(f"{path} has changed since the suite was loaded; start again")

@@ -1,7 +1,7 @@
-"""A decoded image and what has been worked out from it.
+"""A decoded image with a cache of the planes derived from it.
 
-Metrics ask a `Frame` for the planes they share (luma, float channels, local means, pyramids); each is worked
-out once per image, so reference-side work is done once per reference and a decode serves every metric.
+Metrics ask a `Frame` for the planes they share (luma, float channels, local means, pyramids); each is computed
+once per image, so reference-side work is done once per reference and one decode serves every metric.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Frame:
-    """Pixels plus a memory of derived planes."""
+    """Pixels plus a cache of derived planes."""
 
     __slots__ = ("_derived", "id", "pixels")
 
@@ -44,11 +44,11 @@ class Frame:
 
     @property
     def size(self) -> tuple[int, int]:
-        """(width, height), as everyone says it."""
+        """(width, height), in Pillow's order."""
         return self.width, self.height
 
     def derived(self, key: object, make: Callable[[Frame], T]) -> T:
-        """What `make` gives for this frame, worked out on the first call only."""
+        """The result of `make` for this frame, computed on the first call and cached under `key`."""
         if key not in self._derived:
             self._derived[key] = make(self)
         value: T = self._derived[key]

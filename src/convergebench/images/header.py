@@ -1,7 +1,7 @@
-"""What a PNG file says about itself, read without decoding a pixel.
+"""The header of a PNG file, read without decoding pixels.
 
-PNG is what runs are stored in, so it has a reader of its own: it finds damage and truncation exactly (every
-chunk carries a check sum) and tells which files are plain enough for the fast decoder.
+Runs are stored as PNG, hence a reader for it: it detects damage and truncation exactly (every chunk has a checksum)
+and decides which files the fast decoder can read.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class PngHeader(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """8-bit RGB and nothing else to heed."""
+        """8-bit RGB without chunks that change how samples are read."""
         return self.bit_depth == 8 and self.colour_type == _TRUE_COLOUR and not self.special
 
 
 class Damaged(ValueError):
-    """The bytes break off or fail their check sum; the message says which."""
+    """The bytes are truncated or fail a checksum; the message says which."""
 
 
 def read_png_header(data: bytes) -> PngHeader:
-    """Walk all chunks of a PNG, checking their sums, and return its facts."""
+    """Walk all chunks of a PNG, verify their checksums and return its header."""
     special: set[bytes] = set()
     first: tuple[int, int, int, int] | None = None
     view, position, end = memoryview(data), len(SIGNATURE), len(data)
@@ -49,7 +49,7 @@ def read_png_header(data: bytes) -> PngHeader:
             raise Damaged("is cut short")
         (expected,) = struct.unpack_from(">I", data, stop)
         if zlib.crc32(view[position + 4 : stop]) != expected:
-            raise Damaged("is damaged (a check sum does not fit)")
+            raise Damaged("is damaged (a checksum does not match)")
         if first is None:
             if name != b"IHDR" or length != 13:
                 raise Damaged("is damaged (no PNG header)")

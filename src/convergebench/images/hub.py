@@ -1,4 +1,4 @@
-"""Data sets from the Hugging Face Hub: brought to disk, then read like any local copy."""
+"""Data sets from the Hugging Face Hub: downloaded, then read like any local copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HubSource(NamedTuple):
 
 
 def parse_hub_source(source: str) -> HubSource:
-    """Take `hub:osunlp/MagicBrush@main#dev` apart."""
+    """Parse a source such as `hub:osunlp/MagicBrush@main#dev`."""
     match = _FORM.match(source)
     if match is None:
         raise StudyError(f"'{source}' is not a Hub data set; write hub:ORG/NAME, hub:ORG/NAME@REVISION or …#PART")
@@ -28,7 +28,7 @@ def parse_hub_source(source: str) -> HubSource:
 
 
 def fetch_hub(source: HubSource) -> tuple[Path, str]:
-    """Folder with the data set's files, and the exact revision they are of."""
+    """The folder with the data set's files, and their exact revision."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Data sets kept as Parquet or Arrow tables with the images inside, as the Hugging Face Hub has them.
 
-One row of `LAYOUTS` tells which columns a data set has. Only the small columns are read to choose; an image is
-read when it is looked at.
+Each row of `LAYOUTS` describes the columns of one data set. Selection reads only the small columns; an image is read
+when it is examined.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.images.arrow_bounds import require_unpacked
-from convergebench.images.candidates import Candidate, Pool, read_bytes
+from convergebench.images.arrow_bounds import require_uncompressed
+from convergebench.images.candidates import Candidate, CandidatePool, read_bytes
 from convergebench.images.cells import cell_of, require_small
-from convergebench.images.kinds import group_from_words, kind_from_words
-from convergebench.images.parquet_bounds import require_bearable
+from convergebench.images.kinds import group_from_instruction, kind_from_instruction
+from convergebench.images.parquet_bounds import require_plausible_size
 
 _ARROW_FILE = b"ARROW1"
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Where a data set keeps what. `keep` are the rows to look at: column → value."""
+    """The columns of a data set. `keep` filters its rows: column → value."""
 
     name: str
     image: tuple[str, ...]
-    """Columns with the untouched image; the first that is there is used."""
-    words: str
+    """Columns with the untouched image; the first that exists is used."""
+    instruction: str
     id: str | None
     group: str | None
     licence: str
     keep: tuple[tuple[str, object], ...] = ()
     marks: frozenset[str] = frozenset()
-    """Columns by which the layout is known."""
+    """Columns by which the layout is recognised."""
 
 
 LAYOUTS = (
     TableLayout(
         name="MagicBrush",
         image=("source_img",),
-        words="instruction",
+        instruction="instruction",
         id="img_id",
         group=None,
         licence="CC-BY-4.0",
@@ -54,7 +54,7 @@ LAYOUTS = (
     TableLayout(
         name="GEdit-Bench",
         image=("input_image_raw", "input_image"),
-        words="instruction",
+        instruction="instruction",
         id="key",
         group="task_type",
         licence="MIT",
@@ -64,7 +64,7 @@ LAYOUTS = (
     TableLayout(
         name="HumanEdit",
         image=("INPUT_IMG",),
-        words="EDITING_INSTRUCTION",
+        instruction="EDITING_INSTRUCTION",
         id="IMAGE_ID",
         group="EDITING_TYPE",
         licence="CC-BY-4.0",
@@ -73,7 +73,7 @@ LAYOUTS = (
     TableLayout(
         name="Emu Edit",
         image=("image",),
-        words="instruction",
+        instruction="instruction",
         id="hash",
         group="task",
         licence="CC-BY-NC-4.0",
@@ -82,7 +82,7 @@ LAYOUTS = (
     TableLayout(
         name="ImgEdit",
         image=("input_images",),
-        words="prompt",
+        instruction="prompt",
         id=None,
         group=None,
         licence="not stated",
@@ -91,7 +91,7 @@ LAYOUTS = (
 )
 
 
-def read_tables(folder: Path) -> Pool | None:
+def read_tables(folder: Path) -> CandidatePool | None:
     """The candidates of a folder of Parquet or Arrow files in a known layout; None when it is not one."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".parquet", ".arrow") and path.is_file())
     for path in files:
@@ -99,19 +99,19 @@ def read_tables(folder: Path) -> Pool | None:
         if layout is not None:
             found = [one for file in files for one in _candidates(file, folder, layout)]
             rule = "words of the first instruction: people → face, places → scene, else object"
-            return Pool(layout.name, rule, _one_an_image(found))
+            return CandidatePool(layout.name, rule, _first_per_image(found))
     return None
 
 
 def _layout(columns: Iterable[str]) -> TableLayout | None:
-    there = set(columns)
-    return next((layout for layout in LAYOUTS if layout.marks <= there), None)
+    present = set(columns)
+    return next((layout for layout in LAYOUTS if layout.marks <= present), None)
 
 
 def _scan(path: Path) -> pl.LazyFrame:
     if path.suffix == ".parquet":
         return pl.scan_parquet(path)
-    require_unpacked(path)
+    require_uncompressed(path)
     with path.open("rb") as stream:
         is_file = stream.read(len(_ARROW_FILE)) == _ARROW_FILE
     return pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
@@ -119,16 +119,16 @@ def _scan(path: Path) -> pl.LazyFrame:
 
 def _candidates(path: Path, folder: Path, layout: TableLayout) -> list[Candidate]:
     table = _scan(path).with_row_index("row_")
-    there = table.collect_schema().names()
-    if _layout(there) != layout:
+    present = table.collect_schema().names()
+    if _layout(present) != layout:
         return []
     for column, value in layout.keep:
         table = table.filter(pl.col(column) == value)
-    image = next(column for column in layout.image if column in there)
-    columns = [column for column in (layout.id, layout.group, layout.words) if column]
+    image = next(column for column in layout.image if column in present)
+    columns = [column for column in (layout.id, layout.group, layout.instruction) if column]
     part = path.relative_to(folder).as_posix()
     if path.suffix == ".parquet":
-        require_bearable(path, (*columns, *(column for column, _ in layout.keep)))
+        require_plausible_size(path, (*columns, *(column for column, _ in layout.keep)))
     small = require_small(table.select("row_", *columns).collect(), str(path))
     return [
         _candidate(row, layout, part=part, read=partial(_image, path, image, row["row_"]))
@@ -137,19 +137,19 @@ def _candidates(path: Path, folder: Path, layout: TableLayout) -> list[Candidate
 
 
 def _candidate(row: dict[str, Any], layout: TableLayout, *, part: str, read: partial[bytes]) -> Candidate:
-    words = str(row[layout.words] or "")
+    instruction = str(row[layout.instruction] or "")
     id = str(row[layout.id]) if layout.id else f"{Path(part).stem}-{row['row_']}"
     return Candidate(
         id=id,
-        kind=kind_from_words(words),
-        group=str(row[layout.group]) if layout.group else group_from_words(words),
+        kind=kind_from_instruction(instruction),
+        group=str(row[layout.group]) if layout.group else group_from_instruction(instruction),
         licence=layout.licence,
         source=f"{layout.name}: {part}, {layout.id or 'row'} {id}",
         read=read,
     )
 
 
-def _one_an_image(candidates: list[Candidate]) -> list[Candidate]:
+def _first_per_image(candidates: list[Candidate]) -> list[Candidate]:
     """The first row of every image id: data sets repeat an image for each of its instructions."""
     first: dict[str, Candidate] = {}
     for candidate in candidates:
@@ -160,7 +160,7 @@ def _one_an_image(candidates: list[Candidate]) -> list[Candidate]:
 def _image(path: Path, column: str, row: int) -> bytes:
     where = f"{path}, row {row}, {column}"
     if path.suffix == ".parquet":
-        require_bearable(path, (column,))
+        require_plausible_size(path, (column,))
         value = cell_of(pl.scan_parquet(path).select(column).slice(row, 1).collect().get_column(column), 0, where)
     else:
         value = cell_of(_arrow_images(path, column), row, where)

@@ -1,7 +1,7 @@
-"""Is it a face, an object or a scene? Rules of thumb for data sets that do not say.
+"""Guess whether a picture is a face, an object or a scene, for data sets that do not state it.
 
-They look at what a data set has: COCO's boxes, a subject word ('human', 'plant'), or the words of an instruction.
-None of them opens a picture; whoever needs certainty writes a `kinds.csv` beside a folder of images.
+The heuristics use what a data set has: COCO's boxes, a subject ('human', 'plant'), or an instruction's words. None of
+them opens a picture; for exact kinds, put a `kinds.csv` into a folder of images.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _GROUPS = (
 )
 
 
-class Box(NamedTuple):
-    """One annotated thing of a picture: its category and the share of the picture it covers."""
+class AnnotatedBox(NamedTuple):
+    """One annotated object: its category and the share of the picture it covers."""
 
     category: str
     share: float
@@ -60,11 +60,11 @@ class Box(NamedTuple):
     """From key points: nose and both eyes visible. None: no key points."""
 
 
-def kind_from_boxes(boxes: Iterable[Box]) -> Kind:
+def kind_from_boxes(boxes: Iterable[AnnotatedBox]) -> Kind:
     """The kind of a picture with annotated boxes, as COCO has them.
 
-    A person over 15 % of the picture (face seen, where key points tell) makes a face; else one thing over 20 %
-    with no person in sight makes an object; everything else is a scene.
+    A person over 15 % of the picture (with a visible face, if key points are given) makes a face; else one object
+    over 20 % without any person makes an object; everything else is a scene.
     """
     boxes = list(boxes)
     people = [box for box in boxes if box.category == "person"]
@@ -76,17 +76,17 @@ def kind_from_boxes(boxes: Iterable[Box]) -> Kind:
 
 
 def kind_from_subject(subject: str) -> Kind | None:
-    """The kind a data set's own subject word stands for, if it is one of the known ones."""
+    """The kind of a data set's subject; None if the subject is unknown."""
     return _SUBJECTS.get(subject.strip().lower().replace("_", " "))
 
 
-def kind_from_words(instruction: str) -> Kind:
-    """From an instruction: words about people first, then words about places; whatever is left is an object."""
+def kind_from_instruction(instruction: str) -> Kind:
+    """The kind by an instruction's words: about people, else about places, else object."""
     if _FACE_WORDS.search(instruction):
         return "face"
     return "scene" if _SCENE_WORDS.search(instruction) else "object"
 
 
-def group_from_words(instruction: str) -> str:
-    """The sort of edit an instruction asks for: remove, replace, add, colour or other."""
+def group_from_instruction(instruction: str) -> str:
+    """The type of edit an instruction requests: remove, replace, add, colour or other."""
     return next((name for name, words in _GROUPS if words.search(instruction)), "other")

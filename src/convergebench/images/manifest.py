@@ -1,4 +1,4 @@
-"""Suites as TOML: one `[[image]]` table an image, each a file, a photograph out of a package, or a drawing.
+"""Suites as TOML: one `[[image]]` table an image, each a file beside the manifest or one inside an installed package.
 
 name = "portraits"
 
@@ -8,92 +8,91 @@ kind = "face"
 licence = "CC-BY-4.0"
 source = "https://example.org/anna"
 sha256 = "…"
-path = "images/anna.jpg"        # or: package + file (+ long_side), or: recipe + seed + width + height
+path = "images/anna.jpg"        # or: package + file
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from convergebench.documents import Strict, read_document
-from convergebench.errors import StudyError
-from convergebench.images.cache import Kept
-from convergebench.images.drawn import Drawing, drawn_image, keep_drawings
-from convergebench.images.photographs import photograph
+from convergebench.errors import Prerequisite, StudyError
 from convergebench.images.suite import Suite
 from convergebench.types import Kind, SourceImage
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
-Recipe = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Package = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$")]
-Side = Annotated[int, Field(ge=16, le=8192)]
+
+_DISTRIBUTIONS = {"skimage": "scikit-image", "sklearn": "scikit-learn"}
 
 
-class FileRow(Strict):
-    """An image given by a file beside the manifest."""
-
+class _Facts(Strict):
     id: Identifier
     kind: Kind
     licence: Text
     source: Text
     sha256: Sha256
+
+
+class FileRow(_Facts):
+    """An image given by a file; `path` is relative to the manifest."""
+
     path: Text
     group: Text | None = None
 
+    def locate(self, folder: Path) -> Path:
+        """Path of its file, for a manifest in `folder`."""
+        return folder / self.path
 
-class PackageRow(Strict):
-    """A photograph inside an installed package; `sha256` is that of the file as shipped, before any scaling."""
 
-    id: Identifier
-    kind: Kind
-    licence: Text
-    source: Text
-    sha256: Sha256
+class PackageRow(_Facts):
+    """A photograph inside an installed package."""
+
     package: Package
     file: Text
-    long_side: Side | None = None
 
-
-class RecipeRow(Strict):
-    """A picture that the package draws."""
-
-    id: Identifier
-    kind: Kind
-    recipe: Recipe
-    seed: Annotated[int, Field(ge=0)]
-    width: int
-    height: int
-
-    def drawing(self) -> Drawing:
-        """What to draw."""
-        return Drawing(self.recipe, self.seed, self.width, self.height)
+    def locate(self, folder: Path) -> Path:
+        """Path of its file; raises `Prerequisite` if the package is not installed."""
+        spec = find_spec(self.package)
+        for root in (spec and spec.submodule_search_locations) or ():
+            path = Path(root) / self.file
+            if path.is_file():
+                return path
+        name = _DISTRIBUTIONS.get(self.package, self.package)
+        raise Prerequisite(f"the photograph '{self.id}' comes with {name}: pip install \"convergebench[photos]\"")
 
 
 def _form(row: object) -> str | None:
-    forms = [form for form in ("path", "package", "recipe") if isinstance(row, dict) and form in row]
+    forms = [form for form in ("path", "package") if isinstance(row, dict) and form in row]
     return forms[0] if len(forms) == 1 else None
 
 
 ImageRow = Annotated[
-    Annotated[FileRow, Tag("path")] | Annotated[PackageRow, Tag("package")] | Annotated[RecipeRow, Tag("recipe")],
-    Discriminator(
-        _form,
-        custom_error_type="form",
-        custom_error_message="an image needs exactly one of: path, package, recipe",
-    ),
+    Annotated[FileRow, Tag("path")] | Annotated[PackageRow, Tag("package")],
+    Discriminator(_form, custom_error_type="form", custom_error_message="an image needs exactly one of: path, package"),
 ]
 
 
+def _no_recipes(rows: object) -> object:
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and "recipe" in row:
+            raise ValueError(
+                f"{row.get('id')!r:.80} has a recipe, and ConvergeBench no longer draws pictures; give a file with "
+                "path and sha256 (`cbench suite export` of the version that drew it writes both)"
+            )
+    return rows
+
+
 class Curation(Strict):
-    """How a curated suite was chosen; for people, not read back."""
+    """How a curated suite was selected; for readers, not used when the suite is loaded."""
 
     source: str
     layout: str
@@ -112,25 +111,19 @@ class ManifestFile(Strict):
     name: Identifier
     title: str = ""
     curation: Curation | None = None
-    image: Annotated[tuple[ImageRow, ...], Field(min_length=1)]
+    image: Annotated[tuple[ImageRow, ...], Field(min_length=1), BeforeValidator(_no_recipes)]
 
 
 def read_manifest(path: Path) -> Suite:
-    """The suite a manifest describes; a file whose sha256 differs is an error, never a different image."""
+    """The suite a manifest describes; raises `StudyError` if a file's sha256 differs."""
     content = read_document(path, ManifestFile)
-    drawings = [row.drawing() for row in content.image if isinstance(row, RecipeRow)]
-    kept = dict(zip(drawings, keep_drawings(drawings), strict=True))
-    return Suite(content.name, tuple(_image(row, path.parent, kept) for row in content.image))
+    return Suite(content.name, tuple(_image(row, path.parent) for row in content.image))
 
 
-def _image(row: FileRow | PackageRow | RecipeRow, folder: Path, kept: Mapping[Drawing, Kept]) -> SourceImage:
-    if isinstance(row, RecipeRow):
-        return drawn_image(row.drawing(), kept[row.drawing()], id=row.id, kind=row.kind)
-    if isinstance(row, PackageRow):
-        return photograph(**row.model_dump())
+def _image(row: FileRow | PackageRow, folder: Path) -> SourceImage:
     from convergebench.images.decode import probe
 
-    read = partial(_read_file, folder / row.path, row.sha256, id=row.id)
+    read = partial(_read_file, row.locate(folder), row.sha256, id=row.id)
     facts = probe(read(), what=f"image '{row.id}'")
     return SourceImage(
         id=row.id,

@@ -1,6 +1,6 @@
-"""How much a Parquet file would unpack to, told before it is read: a kilobyte can hold ten gigabytes of zeros.
+"""Check how large a Parquet file would unpack before reading it: a kilobyte can hold ten gigabytes of zeros.
 
-Readers make room for what the header of each page says, so every header is looked at, not only the footer's sums.
+Readers allocate what the header of each page states, so every page header is checked, not only the footer's sums.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from convergebench.errors import StudyError
-from convergebench.images.thrift import Reader, Table, Unreadable
+from convergebench.images.thrift import ThriftReader, ThriftStruct, Unreadable
 
 SMALL = 512 << 20
-"""Bytes that columns may unpack to in any case."""
+"""Bytes that columns may always unpack to."""
 RATIO = 8
-"""Beyond that, so many times its packed size: images are packed already, and long texts do not shrink more."""
+"""Beyond that, largest ratio of unpacked to packed size: images are compressed already, long texts compress less."""
 MOST_VALUES = 20_000_000
-"""Of one column; empty ones take no room in a file and much in memory."""
+"""Most values of one column; empty values take no space in a file and much in memory."""
 MOST_PAGES = 1_000_000
 MAGIC = b"PAR1"
 _SHARED_PREFIXES = 7
-"""The encoding (DELTA_BYTE_ARRAY) by which a page of a kilobyte can hold a long text a million times over."""
+"""The encoding DELTA_BYTE_ARRAY, with which a page of a kilobyte can hold a long text a million times."""
 
 
 class Chunk(NamedTuple):
-    """One column of one group of rows."""
+    """One column of one row group."""
 
     column: str
     packed: int
     unpacked: int
     values: int
     prefixed: bool
-    """Whether values may share their beginnings."""
+    """Whether values share prefixes."""
 
 
-def require_bearable(path: Path, columns: Collection[str] | None = None) -> None:
-    """`StudyError` if these columns, or all, would unpack to more than a file of this size has reason to hold."""
+def require_plausible_size(path: Path, columns: Collection[str] | None = None) -> None:
+    """Raise `StudyError` if these columns (default: all) would unpack to far more than their stored size explains."""
     chunks = [one for one in _chunks(path, path.stat().st_mtime_ns) if columns is None or one.column in columns]
     packed, unpacked = sum(one.packed for one in chunks), sum(one.unpacked for one in chunks)
     if unpacked > max(SMALL, RATIO * packed):
@@ -52,7 +52,7 @@ def require_bearable(path: Path, columns: Collection[str] | None = None) -> None
     for chunk in chunks:
         values[chunk.column] += chunk.values
         if chunk.prefixed:
-            raise StudyError(f"{path}: column '{chunk.column}' is packed as DELTA_BYTE_ARRAY; write it anew as plain")
+            raise StudyError(f"{path}: column '{chunk.column}' is packed as DELTA_BYTE_ARRAY; rewrite it as plain")
         if values[chunk.column] > MOST_VALUES:
             raise StudyError(f"{path}: column '{chunk.column}' has more than {MOST_VALUES:,} values; split the file")
 
@@ -72,15 +72,15 @@ def _read(data: memoryview) -> Iterator[Chunk]:
     if len(data) < 12 or bytes(data[-4:]) != MAGIC:
         raise Unreadable("it does not end as one")
     (length,) = struct.unpack("<I", data[-8:-4])
-    footer = Reader(data[: len(data) - 8], len(data) - 8 - length).table()
+    footer = ThriftReader(data[: len(data) - 8], len(data) - 8 - length).read_struct()
     widths = _widths(footer[2])
     for group in footer.get(4, []):
         for number, chunk in enumerate(group[1]):
             yield _chunk(data, chunk[3], widths[number] if number < len(widths) else 0)
 
 
-def _widths(schema: list[Table]) -> list[int]:
-    """Bytes of one value, by leaf; 0 where values have lengths of their own or are small."""
+def _widths(schema: list[ThriftStruct]) -> list[int]:
+    """Bytes per value of each leaf column; 0 where values have variable or small size."""
     return [element.get(2, 0) if element[1] == 7 else 0 for element in schema if not element.get(5)]
 
 
@@ -93,14 +93,14 @@ def _chunk(data: memoryview, chunk: dict[int, Any], width: int) -> Chunk:
         pages += 1
         if pages > MOST_PAGES:
             raise Unreadable("more pages than any file has")
-        reader = Reader(data, start)
-        page = reader.table()
+        reader = ThriftReader(data, start)
+        page = reader.read_struct()
         if page[3] < 0 or page[2] < 0:
             raise Unreadable("a page of a negative size")
-        told = page.get(5) or page.get(8) or {}
-        prefixed = prefixed or told.get(2 if 5 in page else 4) == _SHARED_PREFIXES
+        header = page.get(5) or page.get(8) or {}
+        prefixed = prefixed or header.get(2 if 5 in page else 4) == _SHARED_PREFIXES
         unpacked += page[2]
-        values += told.get(1, 0)
-        start = reader.place + page[3]
+        values += header.get(1, 0)
+        start = reader.position + page[3]
     values = max(values, chunk[5])
     return Chunk(name, chunk[7], max(unpacked, chunk[6], values * width), values, prefixed)

@@ -1,8 +1,8 @@
-"""Where the content of a reference lies in a subject: scale and shift along each axis.
+"""Registration: the scale and shift of a reference's content in a subject, along each axis.
 
-Phase correlation finds the shift for a few likely scales, a search over all places that of a plain crop. Gauss–Newton
-then maximises the normalised correlation (ECC), leaving out pixels that do not fit, so that an added object does not
-pull. All work on small grey versions, coarse first.
+Phase correlation finds the shift for a few likely scales, template matching that of a crop. Gauss–Newton then maximises
+the normalised correlation (ECC) with little weight for outliers, so that an added object has no influence. All of it
+works on small grey versions, coarse first.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.images._small import COARSE, FINE, Small, View, inside, small, to_reference, warp
+from convergebench.images._small import COARSE, FINE, ScaleShift, Small, inside, small, to_reference, warp
 from convergebench.images.frame import Frame, Plane
-from convergebench.images.pairs import paired
+from convergebench.images.pair_cache import per_pair
 
 IN_PLACE, BLOCK = 0.80, 32
-"""Median correlation of blocks, and their side, from which on the last refinement alone finds what little moved."""
+"""Median correlation of blocks at which the last refinement alone is enough, and their side."""
 SURE, LIKELY = 0.90, 0.70
-"""Fitness from which on no other scale is tried, and from which on only neighbouring ones are."""
+"""Fitness at which no other scale is tried, and at which only neighbouring ones are."""
 ZOOM, ZOOMS = 1.06, 4
 """Step between tried scales, and how many steps to each side."""
 
 
 class Registration(NamedTuple):
-    """How the reference's content lies in the subject.
+    """Scale and shift of the reference's content in the subject.
 
     `scale_x`, `scale_y`: subject pixels per reference pixel. `shift_x`, `shift_y`: how far the content has moved right
     and down at the centre, in reference pixels. `crop`: share of the reference's area that is out of view.
@@ -47,29 +47,29 @@ class Registration(NamedTuple):
         return sqrt(self.scale_x * self.scale_y)
 
 
-class _Judged(NamedTuple):
-    view: View
+class _ScoredView(NamedTuple):
+    view: ScaleShift
     correlation: float
     share: float
 
     @property
     def fitness(self) -> float:
-        """Correlation, less where only part of the subject is explained: a sliver can always be made to agree."""
+        """Correlation, reduced where the overlap is only part of the subject: a sliver can always be made to agree."""
         return self.correlation * sqrt(self.share)
 
 
 def register(subject: Frame, reference: Frame) -> Registration:
     """Scale and shift of the subject against the reference; `Unmeasurable` if one of them has no features."""
-    return paired(subject, reference, "registration", lambda: _register(subject, reference))
+    return per_pair(subject, reference, "registration", lambda: _register(subject, reference))
 
 
 def _register(subject: Frame, reference: Frame) -> Registration:
     if subject.size == reference.size and cv2.norm(subject.pixels, reference.pixels, cv2.NORM_INF) == 0:
         return Registration(1.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     fine = small(subject, FINE), small(reference, FINE)
-    best = _judged(*fine, View(reference.width / subject.width, reference.height / subject.height))
+    best = _scored(*fine, ScaleShift(reference.width / subject.width, reference.height / subject.height))
     if best.fitness < SURE and not _in_place(*fine):
-        best = _judged(*fine, _found(small(subject, COARSE), small(reference, COARSE)).view)
+        best = _scored(*fine, _coarse_view(small(subject, COARSE), small(reference, COARSE)).view)
     best = _refine(*fine, best, steps=5)
     view = best.view
     return Registration(
@@ -87,50 +87,50 @@ def _in_place(subject: Small, reference: Small) -> bool:
 
 
 def _blocks(grey: Plane) -> Plane:
-    """One row per block, its mean taken off."""
+    """One row per block, minus its mean."""
     rows, columns = grey.shape[0] // BLOCK, grey.shape[1] // BLOCK
     tiles = grey[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK)
     flat = tiles.swapaxes(1, 2).reshape(rows * columns, BLOCK * BLOCK)
     return np.asarray(flat - flat.mean(axis=1, keepdims=True), np.float32)
 
 
-def _found(subject: Small, reference: Small) -> _Judged:
-    """The view as far as coarse versions show it."""
-    best = _start(subject, reference)
+def _coarse_view(subject: Small, reference: Small) -> _ScoredView:
+    """The best view by the coarse versions."""
+    best = _best_scale(subject, reference)
     if best.fitness < SURE:
         best = _refine(subject, reference, best, steps=10, robust=False)
     return _refine(subject, reference, best, steps=8)
 
 
-def _judged(subject: Small, reference: Small, view: View) -> _Judged:
+def _scored(subject: Small, reference: Small, view: ScaleShift) -> _ScoredView:
     """The view with its correlation over the common area, and the share of the subject that this area is."""
     matrix = to_reference(subject, reference, view)
     area = inside(matrix, subject, reference)
     x, y = subject.grey[area], warp(reference.grey, matrix, subject.grey)[area]
     share = x.size / subject.grey.size
     if share < 0.1:
-        return _Judged(view, 0.0, share)
+        return _ScoredView(view, 0.0, share)
     x, y = x - x.mean(), y - y.mean()
     length = float(np.sqrt(np.vdot(x, x) * np.vdot(y, y)))
-    return _Judged(view, float(np.vdot(x, y)) / max(length, 1e-9), share)
+    return _ScoredView(view, float(np.vdot(x, y)) / max(length, 1e-9), share)
 
 
-def _start(subject: Small, reference: Small) -> _Judged:
+def _best_scale(subject: Small, reference: Small) -> _ScoredView:
     """The best of the likely scales, each with the shift that phase correlation gives it."""
     ratio_x, ratio_y = reference.width / subject.width, reference.height / subject.height
-    best = _shifted(subject, reference, View(ratio_x, ratio_y))
+    best = _shifted(subject, reference, ScaleShift(ratio_x, ratio_y))
     if abs(ratio_x / ratio_y - 1) > 1e-3:
-        uniform = (_shifted(subject, reference, View(ratio, ratio)) for ratio in (ratio_x, ratio_y))
+        uniform = (_shifted(subject, reference, ScaleShift(ratio, ratio)) for ratio in (ratio_x, ratio_y))
         best = max((best, *uniform), key=_fitness)
     if (subject.width, subject.height) != (reference.width, reference.height):
-        best = max((best, _cut_out(subject, reference)), key=_fitness)
+        best = max((best, _as_crop(subject, reference)), key=_fitness)
     base = best.view
     for direction in (1, -1):
         for power in range(1, ZOOMS + 1):
             if best.fitness >= SURE:
                 return best
             zoom = ZOOM ** (direction * power)
-            other = _shifted(subject, reference, View(base.step_x * zoom, base.step_y * zoom))
+            other = _shifted(subject, reference, ScaleShift(base.step_x * zoom, base.step_y * zoom))
             worse = other.fitness < best.fitness
             best = max(best, other, key=_fitness)
             if worse and best.fitness >= LIKELY:
@@ -138,56 +138,56 @@ def _start(subject: Small, reference: Small) -> _Judged:
     return best
 
 
-def _fitness(judged: _Judged) -> float:
-    return judged.fitness
+def _fitness(scored: _ScoredView) -> float:
+    return scored.fitness
 
 
-def _cut_out(subject: Small, reference: Small) -> _Judged:
-    """One of the two as a piece of the other at its own scale, wherever it lies: a large crop is no small shift."""
+def _as_crop(subject: Small, reference: Small) -> _ScoredView:
+    """The view if one is a crop of the other at scale 1, anywhere in it: phase correlation misses large crops."""
     factor = min(*subject.factors, *reference.factors)
-    own, whole = (_at(each, factor) for each in (subject, reference))
+    own, whole = (_resized(each, factor) for each in (subject, reference))
     if all(a <= b for a, b in zip(own.shape, whole.shape, strict=True)):
-        x, y = _place(own, whole)
+        x, y = _best_offset(own, whole)
     elif all(a >= b for a, b in zip(own.shape, whole.shape, strict=True)):
-        x, y = (-each for each in _place(whole, own))
+        x, y = (-each for each in _best_offset(whole, own))
     else:
-        return _shifted(subject, reference, View(1.0, 1.0))
-    return _judged(subject, reference, View(1.0, 1.0, x / factor, y / factor))
+        return _shifted(subject, reference, ScaleShift(1.0, 1.0))
+    return _scored(subject, reference, ScaleShift(1.0, 1.0, x / factor, y / factor))
 
 
-def _at(each: Small, factor: float) -> Plane:
+def _resized(each: Small, factor: float) -> Plane:
     size = max(8, round(each.width * factor)), max(8, round(each.height * factor))
     return np.asarray(cv2.resize(each.grey, size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-def _place(piece: Plane, whole: Plane) -> tuple[float, float]:
-    """How far the centre of the piece lies right of and below the centre of the whole, where they agree best."""
+def _best_offset(piece: Plane, whole: Plane) -> tuple[float, float]:
+    """Offset (right, down) of the piece's centre from the whole's centre at the best match."""
     agreement = cv2.matchTemplate(whole, piece, cv2.TM_CCOEFF_NORMED)
     _, _, _, (left, top) = cv2.minMaxLoc(agreement)
     height, width = agreement.shape
     return left - (width - 1) / 2, top - (height - 1) / 2
 
 
-def _shifted(subject: Small, reference: Small, view: View) -> _Judged:
+def _shifted(subject: Small, reference: Small, view: ScaleShift) -> _ScoredView:
     warped = warp(reference.grey, to_reference(subject, reference, view), subject.grey)
     window = cv2.createHanningWindow((warped.shape[1], warped.shape[0]), cv2.CV_32F)
-    # OpenCV writes its window into what it is given, so it is given a copy
+    # OpenCV applies its window in place, hence the copy
     (x, y), _ = cv2.phaseCorrelate(subject.grey.copy(), warped, window)
     sx, sy = subject.factors
     moved = view._replace(x=x / sx * view.step_x, y=y / sy * view.step_y)
-    return max((_judged(subject, reference, each) for each in (view, moved)), key=_fitness)
+    return max((_scored(subject, reference, each) for each in (view, moved)), key=_fitness)
 
 
-def _refine(subject: Small, reference: Small, start: _Judged, *, steps: int, robust: bool = True) -> _Judged:
+def _refine(subject: Small, reference: Small, start: _ScoredView, *, steps: int, robust: bool = True) -> _ScoredView:
     """The better of a view and the one that Gauss–Newton reaches from it."""
     view = _descend(subject, reference, start.view, steps=steps, robust=robust)
-    reached = _judged(subject, reference, view)
-    # leaving out misfits may cost a little correlation and still be nearer the truth
+    reached = _scored(subject, reference, view)
+    # ignoring outliers may cost a little correlation and still be more accurate
     return start if reached.fitness < start.fitness - 0.02 else reached
 
 
-def _descend(subject: Small, reference: Small, view: View, *, steps: int, robust: bool) -> View:
-    """Gauss–Newton on log scales and shifts, brightness and contrast free, misfits left out if `robust`."""
+def _descend(subject: Small, reference: Small, view: ScaleShift, *, steps: int, robust: bool) -> ScaleShift:
+    """Gauss–Newton on log scales and shifts with free brightness and contrast; outliers weigh little if `robust`."""
     rx, ry = reference.factors
     height, width = subject.grey.shape
     for _ in range(steps):
@@ -197,7 +197,7 @@ def _descend(subject: Small, reference: Small, view: View, *, steps: int, robust
             return view
         seen = warp(reference.grey, matrix, subject.grey)[area].ravel()
         change = _fit(_columns(subject, reference, matrix, area), seen, robust=robust)
-        view = View(
+        view = ScaleShift(
             view.step_x * float(np.exp(-change[0])),
             view.step_y * float(np.exp(-change[1])),
             view.x - float(change[2]),
@@ -211,7 +211,7 @@ def _descend(subject: Small, reference: Small, view: View, *, steps: int, robust
 
 
 def _columns(subject: Small, reference: Small, matrix: NDArray[np.float64], area: tuple[slice, slice]) -> Plane:
-    """What explains the reference as seen: the subject, a constant, and slopes along log scales and shifts."""
+    """Regressors for the warped reference: the subject, a constant, and the derivatives by log scales and shifts."""
     height, width = subject.grey.shape
     rows, across_rows = area
     template = subject.grey[area]
@@ -228,7 +228,7 @@ def _columns(subject: Small, reference: Small, matrix: NDArray[np.float64], area
 
 
 def _fit(columns: Plane, target: Plane, *, robust: bool) -> NDArray[np.float64]:
-    """Least squares of target ≈ columns; the last four coefficients, kept within a safe stride."""
+    """Least squares of target ≈ columns: the last four coefficients, limited to a safe step."""
     weights = _weights(columns[:2], target) if robust else None
     change = _solve(columns, target, weights)[2:].astype(np.float64)
     change[:2] = np.clip(change[:2], -0.05, 0.05)
@@ -236,7 +236,7 @@ def _fit(columns: Plane, target: Plane, *, robust: bool) -> NDArray[np.float64]:
 
 
 def _weights(columns: NDArray[np.float32], target: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Little for pixels far from what brightness and contrast explain (Cauchy, scaled by the median misfit)."""
+    """Cauchy weights: small for pixels that brightness and contrast do not explain, scaled by the median residual."""
     residual = target - _solve(columns, target, None) @ columns
     spread = np.float32(max(1.0, 2.0 * 1.4826 * float(np.median(np.abs(residual[::5])))))
     return np.asarray(1 / (1 + np.square(residual / spread)), np.float32)
@@ -251,7 +251,7 @@ def _solve(
     return np.linalg.solve(gram + 1e-9 * np.eye(len(gram)), weighted @ target).astype(np.float32)
 
 
-def _crop(subject: Frame, reference: Frame, view: View) -> float:
+def _crop(subject: Frame, reference: Frame, view: ScaleShift) -> float:
     seen = 1.0
     sides = (
         (subject.width, reference.width, view.step_x, view.x),

@@ -1,4 +1,4 @@
-"""Round trips that somebody else recorded: a folder per chain with `I0_source.png`, `I1_forward.png` and so on."""
+"""Round trips recorded elsewhere: a folder per chain with `I0_source.png`, `I1_forward.png` and so on."""
 
 from __future__ import annotations
 
@@ -33,17 +33,12 @@ class Recording:
     forward: str | None
     backward: str | None
     source_id: str
-    kind_is_told: bool = True
-    """False: nobody says what it shows, and `kind` is only the usual one."""
-
-    @property
-    def half_round(self) -> bool:
-        """It ends after a forward edit that was never undone."""
-        return len(self.steps) % 2 == 1
+    kind_is_stated: bool = True
+    """False: neither name nor list states the kind, and `kind` is the default."""
 
 
-class _Listed(BaseModel):
-    """What a list beside the chains may say about one of them; more is allowed and not read."""
+class _ListEntry(BaseModel):
+    """One chain's entry in a JSON list next to the chains; other keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -85,7 +80,7 @@ def _number(path: Path) -> tuple[int, str] | None:
     return (int(found[1]), found[2].lower()) if found else None
 
 
-def _read(chain: Path, listed: _Listed | None) -> Recording:
+def _read(chain: Path, listed: _ListEntry | None) -> Recording:
     files: dict[tuple[int, str], Path] = {}
     for path in _images(chain):
         number = _number(path)
@@ -99,7 +94,7 @@ def _read(chain: Path, listed: _Listed | None) -> Recording:
         raise StudyError(f"chain '{chain.name}' has no I0_source image; add I0_source.png")
     steps = tuple(_in_order(chain, files))
     by_name, pair, source_id = _from_name(chain.name)
-    listed = listed or _Listed(chain=chain.name)
+    listed = listed or _ListEntry(chain=chain.name)
     kind = _kind(chain, listed.image_kind) or by_name
     return Recording(
         id=chain.name,
@@ -112,25 +107,25 @@ def _read(chain: Path, listed: _Listed | None) -> Recording:
         forward=listed.forward,
         backward=listed.backward,
         source_id=source_id,
-        kind_is_told=kind is not None,
+        kind_is_stated=kind is not None,
     )
 
 
 def _in_order(chain: Path, files: dict[tuple[int, str], Path]) -> Iterator[Path]:
-    """The steps from I1_forward on, none missing in between."""
+    """The steps in order from I1_forward; raises `StudyError` if one is missing."""
     stray = [path.name for number, path in files.items() if number[0] == 0 or number[1] == "source"]
     if stray:
         raise StudyError(
             f"chain '{chain.name}' has {stray[0]}: only I0 is a source, and steps count from I1; rename it"
         )
     for place in range(len(files)):
-        wanted = (place // 2 + 1, "backward" if place % 2 else "forward")
-        if wanted not in files:
-            further = next(files[key].name for key in sorted(files, key=_order) if _order(key) > _order(wanted))
+        expected = (place // 2 + 1, "backward" if place % 2 else "forward")
+        if expected not in files:
+            further = next(files[key].name for key in sorted(files, key=_order) if _order(key) > _order(expected))
             raise StudyError(
-                f"chain '{chain.name}' has {further} but no I{wanted[0]}_{wanted[1]}; add it or remove what follows"
+                f"chain '{chain.name}' has {further} but no I{expected[0]}_{expected[1]}; add it or remove what follows"
             )
-        yield files[wanted]
+        yield files[expected]
 
 
 def _order(number: tuple[int, str]) -> int:
@@ -138,7 +133,7 @@ def _order(number: tuple[int, str]) -> int:
 
 
 def _from_name(name: str) -> tuple[Kind | None, str, str]:
-    """Kind (if the name tells it), pair and source by a name such as `scene_01_chair_add_remove`."""
+    """Kind (if the name states it), pair and source from a name such as `scene_01_chair_add_remove`."""
     found = _NAME.match(name)
     if not found:
         return None, name, name
@@ -155,9 +150,9 @@ def _kind(chain: Path, word: str | None) -> Kind | None:
     return kind
 
 
-def _listed(root: Path, chains: list[Path]) -> dict[str, _Listed]:
-    """What JSON lists beside the chains (or beside the folder given) say, by chain."""
-    known: dict[str, _Listed] = {}
+def _listed(root: Path, chains: list[Path]) -> dict[str, _ListEntry]:
+    """Entries of the JSON lists next to the chains (or in the given folder), by chain."""
+    known: dict[str, _ListEntry] = {}
     for folder in sorted({root, *(chain.parent for chain in chains)}):
         for path in sorted(folder.glob("*.json")):
             for entry in _entries(path):
@@ -165,7 +160,7 @@ def _listed(root: Path, chains: list[Path]) -> dict[str, _Listed]:
     return known
 
 
-def _entries(path: Path) -> list[_Listed]:
+def _entries(path: Path) -> list[_ListEntry]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -173,7 +168,7 @@ def _entries(path: Path) -> list[_Listed]:
     if not isinstance(content, list):
         return []
     try:
-        return [_Listed.model_validate(entry) for entry in content if isinstance(entry, dict) and "chain" in entry]
+        return [_ListEntry.model_validate(entry) for entry in content if isinstance(entry, dict) and "chain" in entry]
     except ValidationError as error:
         first = error.errors()[0]
         raise StudyError(f"'{path}': {'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -44,7 +44,8 @@ class Suite:
 
     def counts(self) -> dict[Kind, int]:
         """How many images there are of each kind."""
-        return {kind: len(self.of_kind(kind)) for kind in KINDS}
+        every = dict.fromkeys([*KINDS, *(image.kind for image in self.images)])
+        return {kind: len(self.of_kind(kind)) for kind in every}
 
 
 def load_suite(name_or_path: str) -> Suite:
@@ -76,5 +77,5 @@ def load_suite(name_or_path: str) -> Suite:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # a name that is too long, or that no file system knows
+    except (OSError, ValueError):  # a name that is too long or not valid in this file system
         return False

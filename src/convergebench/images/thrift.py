@@ -1,4 +1,4 @@
-"""The compact form of Thrift, as much of it as footers and page headers of Parquet files need; nothing is trusted."""
+"""A reader of Thrift's compact protocol, as far as Parquet footers and page headers need it; input is untrusted."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import struct
 from typing import Any
 
 DEEPEST = 16
-Table = dict[int, Any]
-"""A struct: number of a field → its value."""
+ThriftStruct = dict[int, Any]
+"""A struct: field number → value."""
 
 
 class Unreadable(ValueError):
-    """Not what it should be."""
+    """The bytes are not valid; the message says why."""
 
 
-class Reader:
-    """Reads from one place of a file onwards; `place` is where it stands."""
+class ThriftReader:
+    """Reads sequentially from `position`."""
 
-    def __init__(self, data: memoryview, place: int) -> None:
-        self._data, self.place = data, place
+    def __init__(self, data: memoryview, position: int) -> None:
+        self._data, self.position = data, position
 
-    def table(self, depth: int = 0) -> Table:
-        """A struct."""
+    def read_struct(self, depth: int = 0) -> ThriftStruct:
+        """Read one struct."""
         if depth > DEEPEST:
             raise Unreadable("nested too deep")
-        found: Table = {}
+        found: ThriftStruct = {}
         number = 0
         while (head := self._byte()) != 0:
             step, kind = head >> 4, head & 15
@@ -33,7 +33,7 @@ class Reader:
         return found
 
     def _value(self, kind: int, depth: int) -> Any:
-        if kind in (1, 2, 3):  # inside a list a yes or no has a byte of its own
+        if kind in (1, 2, 3):  # inside a list a boolean takes one byte
             return self._byte()
         if kind in (4, 5, 6):
             return _zigzag(self._varint())
@@ -44,27 +44,27 @@ class Reader:
         if kind in (9, 10):
             return self._list(depth)
         if kind == 12:
-            return self.table(depth + 1)
+            return self.read_struct(depth + 1)
         raise Unreadable(f"a value of kind {kind}")
 
     def _list(self, depth: int) -> list[Any]:
         head = self._byte()
         size = head >> 4 if head >> 4 != 15 else self._varint()
-        if size > len(self._data) - self.place:  # every item takes a byte at least
+        if size > len(self._data) - self.position:  # every item takes a byte at least
             raise Unreadable("a list that is longer than the file")
         return [self._value(head & 15, depth + 1) for _ in range(size)]
 
     def _byte(self) -> int:
-        if not 0 <= self.place < len(self._data):
+        if not 0 <= self.position < len(self._data):
             raise Unreadable("it ends too early")
-        self.place += 1
-        return self._data[self.place - 1]
+        self.position += 1
+        return self._data[self.position - 1]
 
     def _bytes(self, length: int) -> bytes:
-        if length > len(self._data) - self.place:
+        if length > len(self._data) - self.position:
             raise Unreadable("it ends too early")
-        self.place += length
-        return bytes(self._data[self.place - length : self.place])
+        self.position += length
+        return bytes(self._data[self.position - length : self.position])
 
     def _varint(self) -> int:
         value = 0

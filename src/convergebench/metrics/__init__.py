@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from convergebench import registry
 from convergebench.errors import StudyError
+from convergebench.listed_room import make_listed
 from convergebench.metrics._table import SETS
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ __all__ = ["SETS", "expand", "load_metric"]
 def load_metric(name: str) -> Metric:
     """The metric of that name, built-in or plug-in; `StudyError` with the nearest name if there is none.
 
-    A path that ends in `.toml` is a rubric of the user's own that is a metric by itself.
+    A path that ends in `.toml` is a user's rubric with a `[metric]` table.
     """
     if name.endswith(".toml"):
-        from convergebench.metrics.judged.own import metric_of
+        from convergebench.metrics.judged.from_rubric import metric_from_rubric
         from convergebench.rubrics.rubric import load_rubric
 
-        return metric_of(load_rubric(name), name)
+        return metric_from_rubric(load_rubric(name), name)
     found: Metric = registry.load("metrics", name)
     return found
 
@@ -42,7 +43,10 @@ def expand(names: Iterable[str]) -> list[str]:
     for name in names:
         if name not in SETS and name not in known and not name.endswith(".toml"):
             raise StudyError(f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics)")
-        # a rubric is found again by the report, which may be made from another folder
-        whole = str(Path(name).resolve()) if name.endswith(".toml") else name
-        expanded.update(dict.fromkeys(SETS.get(name, (whole,))))
+        # an absolute path: the report may be made from another folder
+        entry = str(Path(name).resolve()) if name.endswith(".toml") else name
+        expanded.update(dict.fromkeys(SETS.get(name, (entry,))))
     return list(expanded)
+
+
+make_listed(__name__)

@@ -38,7 +38,7 @@ class Lab(NamedTuple):
 
 
 def lab(frame: Frame) -> Lab:
-    """The image in CIELAB, worked out once."""
+    """The image in CIELAB; cached."""
     return frame.derived("lab", _lab)
 
 
@@ -60,7 +60,7 @@ class MeanLab(NamedTuple):
 
 
 def mean_lab(frame: Frame) -> MeanLab:
-    """Mean a*, b* and chroma, worked out once."""
+    """Mean a*, b* and chroma; cached."""
     return frame.derived("mean-lab", _mean_lab)
 
 

@@ -1,4 +1,4 @@
-"""The two images of a metric that compares them place by place, checked."""
+"""The two images of a metric that compares them pixel by pixel, checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from convergebench.metrics.base import Item
 
 
 def pair(item: Item, *, smallest: int = 1) -> tuple[Frame, Frame]:
-    """Subject and reference; `Unmeasurable` if there is no reference, sizes differ or a side is under `smallest`."""
+    """Subject and reference; raises `Unmeasurable` if one is missing, sizes differ or a side is under `smallest`."""
     subject, reference = item.subject, item.reference
     if reference is None:
         raise Unmeasurable("no-reference", "there is no image to compare with")

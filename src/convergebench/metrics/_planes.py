@@ -1,4 +1,4 @@
-"""The planes that metrics share, each worked out once per image and remembered on its `Frame`."""
+"""The planes that metrics share, each computed once per image and cached on its `Frame`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.images.frame import Frame, Plane
 
 CENTRE = 128.0
-"""Subtracted before anything is squared: it takes two bits off every square, which float32 then keeps."""
+"""Subtracted before squaring: squares then need two bits less, which keeps them exact in float32."""
 
 LUMA = (0.299, 0.587, 0.114)
 """Weights of R, G, B in luma (BT.601, as GMSD and the JPEG standard use it)."""
@@ -24,8 +24,8 @@ def centred(frame: Frame) -> Plane:
 def pyramid(frame: Frame, level: int) -> Plane:
     """`centred` averaged over 2×2 pixels `level` times.
 
-    Where a side is odd, the first row and column are repeated and what does not fill a 2×2 square is left out,
-    which is how piq does it: MS-SSIM then agrees with it at every size.
+    Where a side is odd, the first row and column are repeated and an incomplete 2×2 square is dropped, as in piq, so
+    that MS-SSIM agrees with it at every size.
     """
     return frame.derived(("pyramid", level), lambda frame: _pyramid_level(frame, level))
 
@@ -49,7 +49,7 @@ def halved(plane: Plane) -> Plane:
 
 
 def to_luma(centred_pixels: Plane) -> Plane:
-    """Luma in 0…255 of pixels that had 128 taken off."""
+    """Luma in 0…255 of `centred` pixels."""
     plane: Plane = cv2.transform(centred_pixels, _LUMA_ROW)  # type: ignore[assignment]
     return plane
 

@@ -1,8 +1,8 @@
 """The part of an image that an edit changed beyond what it did everywhere else.
 
-Both images are brought to a small grid by averaging (which noise and compression do not survive, and an object does).
-A change of tone that the whole image underwent is fitted and allowed for, and so is anything a neighbouring cell holds
-(blur, a nudge). What is left is held against its own spread: cells far beyond it, joined to patches, are the region.
+Both images are averaged to a small grid, which removes noise and compression but not objects. A change of tone of the
+whole image is fitted and subtracted, and so is what a neighbouring cell explains (blur, a small shift). Cells whose
+remaining change is far outside its usual spread, joined to patches, are the region.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from convergebench.images.align import fit
 from convergebench.images.frame import Frame, Plane
-from convergebench.images.pairs import paired
+from convergebench.images.pair_cache import per_pair
 
 GRID = 96
 """Cells along the longer side."""
 SPREADS = 6.0
-"""How many robust standard deviations above the median a changed cell lies."""
+"""Robust standard deviations above the median at which a cell counts as changed."""
 LEAST = 5.0
 """ΔE under which no cell counts as changed, however quiet the rest is."""
 SMALLEST = 0.001
 """Share of the image under which a patch is not an object."""
 KNOTS = 9
-"""Points of the curve that a common change of tone is described by."""
-BESIDE = 0.2
+"""Knots of the tone curve that describes a common change."""
+SECONDARY = 0.2
 """Other patches count too if they hold this share of the largest one's change."""
 
 Mask = NDArray[np.bool_]
@@ -42,8 +42,8 @@ class Region(NamedTuple):
 
 
 def changed_region(after: Frame, before: Frame) -> Region | None:
-    """Where `after` differs from `before` in particular, on a grid of cells; None if nowhere."""
-    return paired(after, before, "region", lambda: _find(_cells(fit(after, before.size)), _cells(before)))
+    """Where `after` changed more than the whole image did, on a grid of cells; None if nowhere. Cached for the pair."""
+    return per_pair(after, before, "region", lambda: _find(_cells(fit(after, before.size)), _cells(before)))
 
 
 def _cells(frame: Frame) -> Plane:
@@ -81,7 +81,7 @@ def _blurred(plane: Plane, sigma: float) -> Plane:
 
 
 def _outside_range(plane: Plane, of: Plane) -> Plane:
-    """How far each cell lies outside what its neighbourhood holds in the other image: a blur or a nudge does not."""
+    """How far each cell is outside the range of its neighbourhood in the other image; blur and small shifts are not."""
     around = np.ones((3, 3), dtype=np.uint8)
     above = plane - cv2.dilate(of, around)
     below = cv2.erode(of, around) - plane
@@ -97,7 +97,7 @@ def _toned(before: Plane, after: Plane) -> Plane:
     for channel in range(3):
         features = _features(flat, channel)
         rest = (after - before)[..., channel].ravel()
-        # every fourth cell is enough to fit eleven numbers
+        # every fourth cell is enough to fit eleven coefficients
         some, some_rest = features[::4], rest[::4]
         coefficients = np.zeros(features.shape[1], dtype=np.float32)
         coefficients[:KNOTS] = np.median(some_rest)
@@ -105,7 +105,7 @@ def _toned(before: Plane, after: Plane) -> Plane:
             misfit = some_rest - some @ coefficients
             spread = max(0.004, 1.4826 * float(np.median(np.abs(misfit))))
             weighted = some / (1 + np.square(misfit / spread))[:, None]
-            # bend the curve only as far as there are cells to show it
+            # regularise the curve where few cells support it
             gram = weighted.T @ some + _stiffness(len(some))
             coefficients = np.linalg.solve(gram, weighted.T @ some_rest)
         toned[..., channel] = before[..., channel] + (features @ coefficients).reshape(before.shape[:2])
@@ -136,6 +136,6 @@ def _patches(change: Plane, candidates: Mask) -> Mask | None:
         return None
     mass = {index: float(change[labels == index].sum()) for index in large}
     most = max(mass.values())
-    kept = [index for index in large if mass[index] >= BESIDE * most]
+    kept = [index for index in large if mass[index] >= SECONDARY * most]
     mask: Mask = np.isin(labels, kept)
     return mask

@@ -1,4 +1,4 @@
-"""Built-in names → where they live, and the sets they come in. Read only when a name is looked up."""
+"""Built-in names → modules, and named sets of metrics. Read only when a name is looked up."""
 
 CLASSICAL = ("psnr", "ssim", "ms-ssim", "gmsd", "delta-e")
 
@@ -23,18 +23,18 @@ DIAGNOSTICS = (
 ADHERENCE = ("happened", "undone")
 
 AROUND = ("background-ssim", "background-delta-e", "changed-share")
-"""What lies around a change; only where something was to be added or changed for good."""
+"""Metrics of the area around a change; only for steps that add or change something permanently."""
 
 LEARNED = ("lpips", "lpips-vgg", "dists", "st-lpips", "st-lpips-vgg")
 
 SEMANTIC = ("clip", "dinov2", "augnet", "gist", "face-identity", "text-kept")
-"""CLIP is the headline of the field; augnet stands in where its weights are out of reach, gist where torch is."""
+"""CLIP is the field's standard; augnet replaces it without its weights, gist without torch."""
 
-WORDS = ("clip-text", "clip-direction")
-"""Metrics that read what a picture should show."""
+CAPTIONED = ("clip-text", "clip-direction")
+"""Metrics that compare a picture with a caption."""
 
 NATIVE = ("brisque", "niqe", "piqe", "ilniqe", "cnniqa-live", "decay")
-"""No-reference metrics of our own code."""
+"""No-reference metrics in our own code."""
 
 PYIQA = (
     "arniqa",
@@ -68,7 +68,7 @@ JUDGED = (
 )
 
 UNPUBLISHED = ("cnniqa-live", "decay")
-"""Of our own no-reference metrics those that are not among the audited ones of the literature."""
+"""Our own no-reference metrics that are not among the literature's audited ones."""
 IQA = (*(name for name in NATIVE if name not in UNPUBLISHED), *PYIQA)
 
 SETS: dict[str, tuple[str, ...]] = {
@@ -89,20 +89,20 @@ SETS: dict[str, tuple[str, ...]] = {
 are audited."""
 
 
-def _places(room: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Each name has a file of that name with the metric in it."""
+def _entry_points(room: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Entry points: each metric is in a module of its own name."""
     words = {name: name.replace("-", "_") for name in names}
     return {name: f"convergebench.metrics.{room}.{word}:{word}" for name, word in words.items()}
 
 
 TABLE: dict[str, str] = {
-    **_places("full_reference", (*CLASSICAL, "rmse", "ssim-skimage", *LEARNED)),
-    **_places("semantic", SEMANTIC),
-    **_places("semantic", WORDS),
-    **_places("no_reference", (*NATIVE, "ilniqe-matlab")),
-    **_places("iqa", PYIQA),
-    **_places("diagnostics", DIAGNOSTICS),
-    **_places("adherence", ADHERENCE),
-    **_places("around", AROUND),
-    **_places("judged", JUDGED),
+    **_entry_points("full_reference", (*CLASSICAL, "rmse", "ssim-skimage", *LEARNED)),
+    **_entry_points("semantic", SEMANTIC),
+    **_entry_points("semantic", CAPTIONED),
+    **_entry_points("no_reference", (*NATIVE, "ilniqe-matlab")),
+    **_entry_points("iqa", PYIQA),
+    **_entry_points("diagnostics", DIAGNOSTICS),
+    **_entry_points("adherence", ADHERENCE),
+    **_entry_points("around", AROUND),
+    **_entry_points("judged", JUDGED),
 }

@@ -1,4 +1,4 @@
-"""What every network needs of torch, which is imported only when there is work to do."""
+"""Helpers for networks in torch, which is imported only when a metric runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from convergebench.errors import Prerequisite
 from convergebench.metrics.place import Place
 
-_one_at_a_time = RLock()  # the precision is the process's, and a thread that is done would take it from the others
+_lock = RLock()  # the precision setting is process-wide: a thread that ends would reset it for the others
 
 
 def torch_for(extra: str = "learned") -> Any:
-    """The module torch, or one line that says what to install."""
+    """The module torch; raises `Prerequisite` with the command to install it."""
     try:
         import torch
     except ImportError:
@@ -23,17 +23,17 @@ def torch_for(extra: str = "learned") -> Any:
 
 
 def weight_type(place: Place) -> Any:
-    """The torch type of weights and features in this precision."""
+    """The torch dtype of weights and features in this precision."""
     torch = torch_for()
     return torch.bfloat16 if place.precision == "bfloat16" else torch.float32
 
 
 @contextmanager
-def exact() -> Iterator[None]:
-    """No gradients, and float32 that means float32: a shorter form allowed elsewhere (TF32) comes back afterwards."""
+def full_precision() -> Iterator[None]:
+    """No gradients and full float32: TF32 is switched off and restored afterwards."""
     torch = torch_for()
     backends: Any = torch.backends
-    with _one_at_a_time, ExitStack() as stack:
+    with _lock, ExitStack() as stack:
         for backend in (backends.cudnn.conv, backends.cuda.matmul, backends.mkldnn.conv, backends.mkldnn.matmul):
             stack.callback(setattr, backend, "fp32_precision", backend.fp32_precision)
             backend.fp32_precision = "ieee"

@@ -8,7 +8,7 @@
 
 A metric gives one value per image. It never resizes, reduces, clamps or catches; when there is no value it
 raises (in a batch: returns) `Unmeasurable(status, why)` and the row holds None with that status. Facts are declared
-where the module is imported; torch, weights and other heavy things are reached for only when there is work to do.
+at import; torch, weights and other heavy dependencies are loaded only when the metric runs.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ MetricKind = Literal["full-reference", "no-reference", "semantic", "diagnostic",
 Dimension = Literal["quality", "semantic", "none"]
 
 BY_ITSELF: tuple[CompareRole, ...] = ("around", "alone")
-"""Comparisons that a metric which rates returned pictures by themselves fills in beside those it names."""
+"""Roles that a no-reference metric of returned pictures measures in addition to those it names."""
 
 LOST = frozenset(
     {"all-edited", "face-lost", "featureless", "size", "too-slender", "too-small", "unaligned", "unreadable"}
 )
-"""Statuses of a missing value that say what the editor did to the picture."""
+"""Statuses of a missing value that the editor caused."""
 SOURCE_UNFIT = "source-unfit"
-"""The status in their place where the source itself has no value either: that is not the editor's doing."""
+"""The status instead of those where the source itself has no value either, so that the editor is not at fault."""
 
 
 class Item(NamedTuple):
-    """One thing to measure, already aligned. `via` is the image between the two (the forward edit of a round).
+    """One measurement's input, already aligned. `via` is the image between the two (the forward edit of a round).
 
-    `instruction` are the words the subject was made with; `before` and `after` describe the picture as it should have
-    been before and after them. They are empty where nobody wrote them down.
+    `instruction` is the text the subject was made with; `before` and `after` describe the picture as it should have
+    been before and after them. They are empty where unknown.
     """
 
     subject: Frame
@@ -64,16 +64,16 @@ class MetricFacts:
     """What a table, a chart and a reader need to know about a metric."""
 
     name: str
-    """As typed and as printed."""
+    """As users type it and tables print it."""
     kind: MetricKind
     better: Better
     range: tuple[float, float]
-    """What the value cannot leave; infinite where nothing holds it."""
+    """Bounds of the value; infinite where there is none."""
     summary: str
     """One line: what it measures."""
     unit: str = ""
     roles: tuple[CompareRole, ...] = ("return",)
-    """Which comparisons it fills in."""
+    """Which kinds of comparison it measures."""
     dimension: Dimension = "none"
     """Which of the two dimensions of the ranking it counts towards, if any."""
     self_value: float | None = None
@@ -83,7 +83,7 @@ class MetricFacts:
     half: float | None = None
     """Default level at which half is lost."""
     aligned: bool = True
-    """False if it wants the images as they came (returned size, crop)."""
+    """False if it needs the images as returned (size, crop)."""
     paper: str = ""
     licence: str = "Apache-2.0 (own code)"
     version: int = 1
@@ -98,11 +98,11 @@ class MetricFacts:
     network: bool = False
     """Whether it runs on a device of the user's choice, in a precision of the user's choice."""
     batch: int = 1
-    """How many items it likes to get at once."""
+    """Preferred number of items per call."""
     learned_from: tuple[str, ...] = ()
-    """Editors whose pictures taught it: what it says of those is no test."""
+    """Editors whose pictures it was trained on, so that their scores are no test."""
     asks: str = ""
-    """The role it puts its question to (`judge`, `rater`), where a model answers rather than code."""
+    """The role that answers its question (`judge`, `rater`), if a model measures it rather than code."""
 
 
 @runtime_checkable
@@ -143,7 +143,7 @@ class FunctionMetric:
 
 @dataclass(frozen=True, slots=True)
 class BatchMetric:
-    """A metric made of one pure function of several items: networks, above all."""
+    """A metric made of one pure function of several items, such as a network."""
 
     facts: MetricFacts
     function: Callable[[Sequence[Item]], Sequence[float | Unmeasurable]] = field(repr=False)
@@ -187,5 +187,5 @@ def batched(
 
 
 def _facts(name: str, function: Callable[..., object], facts: Mapping[str, Any]) -> MetricFacts:
-    summary = (function.__doc__ or "").strip().splitlines()[0]
+    summary = (function.__doc__ or "").strip().partition("\n")[0]
     return MetricFacts(name=name, summary=summary, **facts)

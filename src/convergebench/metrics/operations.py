@@ -1,4 +1,4 @@
-"""What a geometric instruction should have made of an image."""
+"""The expected result of a geometric operation on an image."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ INVERSE: Mapping[Operation, Operation] = {
     "rotate-180": "rotate-180",
     "rotate-270": "rotate-90",
 }
-"""What takes each of them back."""
+"""The inverse of each."""
 
 
 def is_geometric(operation: Operation | None) -> bool:
-    """Whether the operation only moves pixels about."""
+    """Whether the operation only moves pixels."""
     return operation in GEOMETRIC
 
 
 def expected(reference: Frame, operation: Operation | None) -> Frame:
-    """The image a step should start its comparison from: the parent, turned or mirrored if that was asked."""
+    """The image to compare a step with: its parent, transformed if the operation is geometric."""
     if operation is None or operation not in GEOMETRIC:
         return reference
     transform = GEOMETRIC[operation]

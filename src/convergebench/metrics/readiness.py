@@ -1,4 +1,4 @@
-"""What a metric lacks before it can run here, each lack with the command that mends it."""
+"""What a metric is missing before it can run, with the command that installs it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "text": ("onnxruntime",),
     "iqa": ("torch", "torchvision", "pyiqa"),
 }
-"""Extra → what it brings, as import names. A plug-in's extra that is not here is taken to be there."""
+"""Extra → import names of its modules. A plug-in's extra that is not listed counts as installed."""
 
 
 def lacks(facts: MetricFacts) -> list[str]:
-    """Empty when it can run; nothing is imported and nothing is loaded to find out."""
+    """What is missing, each with its command; empty if the metric can run. Imports and loads nothing."""
     found = []
     for extra in facts.needs:
         modules = [module for module in MODULES.get(extra, ()) if find_spec(module) is None]
@@ -40,9 +40,9 @@ def lacks(facts: MetricFacts) -> list[str]:
 
 
 def require(metrics: Iterable[MetricFacts]) -> None:
-    """Say before any work what is missing, all of it in one line."""
+    """Raise `Prerequisite` with everything these metrics are missing, in one line."""
     missing = {facts.name: reasons for facts in metrics if (reasons := lacks(facts))}
     if not missing:
         return
-    told = "; ".join(f"{name} lacks {', and '.join(reasons)}" for name, reasons in missing.items())
-    raise Prerequisite(f"{told} (or leave it out)")
+    lines = "; ".join(f"{name} lacks {', and '.join(reasons)}" for name, reasons in missing.items())
+    raise Prerequisite(f"{lines} (or leave it out)")

@@ -1,4 +1,4 @@
-"""Getting torchvision to import next to a torch without CUDA.
+"""Make torchvision importable next to a torch without CUDA.
 
 The torchvision wheel in the registries is built for CUDA. Beside a torch that has none its compiled half does not load,
 and importing it ends with "operator torchvision::nms does not exist", although networks and transforms need no compiled
@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-_SIGN = "operator torchvision::nms does not exist"
+_MESSAGE = "operator torchvision::nms does not exist"
 _DECLARED = ("nms", "qnms")
 
 _kept: list[Any] = []
@@ -20,22 +20,22 @@ _kept: list[Any] = []
 
 
 def ensure_torchvision() -> bool:
-    """Import torchvision, repaired if this very failure asks for it; True if repaired. `ImportError` if absent."""
+    """Import torchvision, repaired if it fails this way; returns whether it was. Raises `ImportError` if absent."""
     try:
         import_module("torchvision")
     except RuntimeError as error:
-        if _SIGN not in str(error):
+        if _MESSAGE not in str(error):
             raise
     else:
         return bool(_kept)
-    _forget()
+    _drop_partial_import()
     _declare()
     import_module("torchvision")
     return True
 
 
-def _forget() -> None:
-    """Drop what the failed import left behind, so that the next one starts afresh."""
+def _drop_partial_import() -> None:
+    """Drop what the failed import left behind, so that the next one starts clean."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
         del sys.modules[name]
 

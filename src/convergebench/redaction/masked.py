@@ -1,21 +1,18 @@
-"""Keys of which a server shows only the ends: `sk-01****tell`."""
+"""Keys that a server has masked, showing only their ends: `sk-01****tell`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
-TELLING = 4
-"""So many characters before or after a row of stars give a key away."""
+ENOUGH = 4
+"""Characters before or after a row of stars that are enough to recognise a key."""
 _STARS = re.compile(r"[*•●….]{3,}|…")
-_WORDLY = re.compile(r"[\w-]")
+_WORD_CHARACTER = re.compile(r"[\w-]")
 
 
 def without_masked(text: str, keys: Collection[str]) -> str:
-    """Without keys of which only the ends are shown.
-
-    Looks around stars, and no further than a key is long: replies hold words of a million characters (signatures).
-    """
+    """Replace masked keys. The search around stars is limited, as replies hold words of a million characters."""
     reach = max(map(len, keys)) + 1
     kept: list[str] = []
     end = 0
@@ -23,22 +20,22 @@ def without_masked(text: str, keys: Collection[str]) -> str:
         first, last = stars.span()
         if first < end:
             continue
-        head = text[_edge(text, first, -1, max(end, first - reach)) : first]
-        tail = text[last : _edge(text, last, 1, min(len(text), last + reach))]
-        if _gives_away(head, tail, keys):
-            kept += [text[end : _edge(text, first, -1, end)], "…"]
-            end = _edge(text, last, 1, len(text))
+        head = text[_end_of_word(text, first, -1, max(end, first - reach)) : first]
+        tail = text[last : _end_of_word(text, last, 1, min(len(text), last + reach))]
+        if _reveals(head, tail, keys):
+            kept += [text[end : _end_of_word(text, first, -1, end)], "…"]
+            end = _end_of_word(text, last, 1, len(text))
     return "".join([*kept, text[end:]])
 
 
-def _edge(text: str, place: int, way: int, bound: int) -> int:
-    """Where the word ends that begins here, backwards or forwards."""
-    while place != bound and _WORDLY.match(text, min(place, place + way)):
-        place += way
-    return place
+def _end_of_word(text: str, position: int, step: int, bound: int) -> int:
+    """The end of the word around `position`, in the direction of `step`."""
+    while position != bound and _WORD_CHARACTER.match(text, min(position, position + step)):
+        position += step
+    return position
 
 
-def _gives_away(head: str, tail: str, keys: Collection[str]) -> bool:
+def _reveals(head: str, tail: str, keys: Collection[str]) -> bool:
     return any(
-        (len(head) >= TELLING and key.startswith(head)) or (len(tail) >= TELLING and key.endswith(tail)) for key in keys
+        (len(head) >= ENOUGH and key.startswith(head)) or (len(tail) >= ENOUGH and key.endswith(tail)) for key in keys
     )

@@ -1,28 +1,35 @@
-"""The templates and what they may call; every page of every report is made with these."""
+"""The template environment of all report pages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from convergebench.report import wording
 from convergebench.report.chains import script, viewer_link
-from convergebench.report.files import write_whole
 from convergebench.report.input import Row
+from convergebench.report.output import RenderedFile
 from convergebench.report.policy import policy
-from convergebench.report.wording import count, middle, number
 
 TEMPLATES = Path(__file__).parent / "templates"
+WORDING = (
+    *(wording.number, wording.short, wording.percent, wording.p_value, wording.count, wording.middle),
+    *(wording.interval, wording.percents, wording.rounds_interval, wording.no_interval),
+)
+"""Functions that templates format numbers with."""
 LONGEST_WHOLE = 20
-"""Characters of a name that a headline on a phone still has room for on one line."""
+"""Longest name, in characters, that fits on one line of a headline on a phone."""
 
 
 def environment() -> Environment:
-    """Templates that escape what they are given and stumble over what they are not."""
+    """Templates with autoescape, an error for undefined names, and our macros as globals."""
     found = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -30,18 +37,20 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(number=number, count=count, viewer_link=viewer_link, asset=_asset, unbroken=unbroken)
-    found.globals.update(middle=middle, policy=policy)
+    found.globals.update(viewer_link=viewer_link, asset=_asset, unbroken=unbroken, policy=policy)
+    found.globals.update({function.__name__: function for function in WORDING})
+    macros = found.get_template("macros.html").module
+    found.globals.update({name: value for name, value in vars(macros).items() if not name.startswith("_")})
     return found
 
 
 def _asset(name: str) -> Markup:
-    """One of our own style sheets or scripts, to be set into the page as it is."""
+    """One of our style sheets or scripts, to be embedded unescaped."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def unbroken(sentence: str, names: Iterable[str]) -> Markup:
-    """The sentence with short names kept on one line; a hyphen in a name is no place to break a headline."""
+    """The sentence with short names kept on one line, so that a headline does not break at their hyphens."""
     short = sorted((name for name in names if "-" in name and len(name) <= LONGEST_WHOLE), key=len, reverse=True)
     if not short:
         return escape(sentence)
@@ -51,18 +60,43 @@ def unbroken(sentence: str, names: Iterable[str]) -> Markup:
     )
 
 
-def write_panels(
-    templates: Environment, out: Path, prefix: str, template: str, panels: Sequence[Row], context: Mapping[str, Any]
-) -> list[Row]:
-    """The first panel of a switch set into the page, the others in scripts that are loaded when they are chosen."""
-    folder = out / "panels"
-    folder.mkdir(exist_ok=True)
-    filled = templates.get_template(template)
-    shown: list[Row] = []
-    for place, panel in enumerate(panels, start=1):
-        html = filled.render(**context, panel=panel)
-        if place > 1:
-            name = f"{prefix}-{place}"
-            write_whole(folder / f"{name}.js", script("panel", name, html))
-        shown.append({"name": panel["name"], "html": Markup(html) if place == 1 else ""})
-    return shown
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """The panels of a switch, each a row with a `name`; `context` is passed to their template besides `panel`."""
+
+    group: str
+    template: str
+    rows: Sequence[Row]
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """Renders templates with a shared context; returns text and writes nothing."""
+
+    shared: Mapping[str, Any]
+
+    @cached_property
+    def templates(self) -> Environment:
+        """The environment, opened once."""
+        return environment()
+
+    def render(self, template: str | Path, **context: Any) -> Markup:
+        """Render a built-in template by its name, or another one by its path."""
+        if isinstance(template, Path):
+            filled = self.templates.from_string(template.read_text(encoding="utf-8"))
+        else:
+            filled = self.templates.get_template(template)
+        return Markup(filled.render({**self.shared, **context}))
+
+    def panels(self, panels: Panels) -> tuple[list[Row], list[RenderedFile]]:
+        """The first panel for the page itself, and the others as scripts that are loaded when chosen."""
+        shown: list[Row] = []
+        files: list[RenderedFile] = []
+        for place, panel in enumerate(panels.rows, start=1):
+            html = self.render(panels.template, **panels.context, panel=panel)
+            if place > 1:
+                name = f"{panels.group}-{place}"
+                files.append((f"panels/{name}.js", script("panel", name, str(html))))
+            shown.append({"name": panel["name"], "html": html if place == 1 else ""})
+        return shown, files

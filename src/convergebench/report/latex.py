@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from convergebench.report.files import write_whole
+from convergebench.analysis.counts import ranking_counts
 from convergebench.report.input import ReportInput, rows
+from convergebench.report.output import write_whole
 from convergebench.report.wording import group_name, interval, number, p_value, percent, rounds_interval
 
 _ESCAPES = {
@@ -34,12 +35,12 @@ _ESCAPES = {
 
 
 def escape(text: object) -> str:
-    """Text that LaTeX sets as it is written."""
+    """The text with LaTeX's special characters escaped."""
     return "".join(_ESCAPES.get(sign, sign) for sign in str(text).replace("\n", " "))
 
 
 def write_latex(given: ReportInput, out_dir: Path) -> list[Path]:
-    """Write ranking.tex, half_life.tex, pairwise.tex and breakdown.tex; tables without rows say so."""
+    """Write ranking.tex, half_life.tex, pairwise.tex and breakdown.tex, also without rows."""
     out_dir.mkdir(parents=True, exist_ok=True)
     made = {
         "ranking": ranking_latex(given),
@@ -84,38 +85,22 @@ def ranking_latex(given: ReportInput) -> str:
             given.marked(row["editor"]),
             number(row["score"], 1),
             interval(row["low"], row["high"], 1),
-            percent(row["done"]),
-            percent(row["undone"]),
-            percent(row["usable_share"]),
-            number(row["quality"]),
-            number(row["semantic"]),
+            *(percent(row[name]) for name in ("done", "undone", "usable_share")),
+            *(number(row[name]) for name in ("quality", "semantic")),
             row["half_life"] or "–",
             row["verdict"] or "unknown",
         ]
         for row in ranked
     ]
-    own = [row for row in ranked if row["rank"] is not None] or ranked
-    cases = max((row["n_cases"] or 0 for row in own), default=0)
-    out, gone, lost = (sum(row[key] or 0 for row in own) for key in ("n_left_out", "n_missing", "n_lost"))
+    counts = ranking_counts(given.analysis.ranking)
     caption = (
         f"Ranking by convergence score ({given.analysis.formula}). Half-life of {given.headline_metric} at "
-        f"{given.analysis.settings.level}, in {given.unit.many}. n = {cases} cases; {out} chains left out, "
-        f"{gone} values missing, {lost} lost. Intervals are over images, for these edits; – marks references without "
-        "a rank."
+        f"{given.analysis.settings.level}, in {given.unit.many}. n = {counts.cases} cases; "
+        f"{counts.left_out} chains left out, {counts.missing} values missing, {counts.lost} lost. Intervals are over "
+        "images, for these edits; – marks references without a rank."
     )
-    head = [
-        "#",
-        "editor",
-        "C ↑",
-        f"{given.analysis.settings.confidence:.0%}",
-        "done ↑",
-        "undone ↑",
-        "usable ↑",
-        "Q ↑",
-        "S ↑",
-        "half-life ↑",
-        "verdict",
-    ]
+    band = f"{given.analysis.settings.confidence:.0%}"
+    head = ["#", "editor", "C ↑", band, "done ↑", "undone ↑", "usable ↑", "Q ↑", "S ↑", "half-life ↑", "verdict"]
     return _table("ranking", "rlrlrrrrrrl", head, body, caption)
 
 

@@ -1,4 +1,4 @@
-"""How it was made: the exact study as text, and command, versions, hashes, seed and date."""
+"""How a run was made: the study as text, and command, versions, hashes, seed and date."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.counts import moved_pictures
 from convergebench.report.wording import count, grouped, percent
 
 
 def toml_text(spec: Mapping[str, Any], path: str = "") -> str:
-    """The nested mapping in TOML's form, plain keys before tables; for reading, with null shown as a comment."""
+    """The nested mapping as TOML for readers, plain keys before tables; null becomes a comment."""
     return "\n".join(_lines(spec, path)).strip() + "\n"
 
 
@@ -55,21 +56,21 @@ def _value(value: object) -> str:
     return json.dumps(str(value), ensure_ascii=False)
 
 
-def find(spec: object, *names: str) -> Any:
-    """The first value under any of these keys, however deep; None if there is none."""
+def find_key(spec: object, *names: str) -> Any:
+    """The first value under any of these keys, at any depth; None if there is none."""
     if isinstance(spec, Mapping):
         for name in names:
             if spec.get(name) is not None:
                 return spec[name]
         for value in spec.values():
-            found = find(value, *names)
+            found = find_key(value, *names)
             if found is not None:
                 return found
     return None
 
 
 def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tuple[str, str]]:
-    """(name, value) rows of how the run was made; what the manifest does not say is said to be missing."""
+    """(name, value) rows of how the run was made; `not recorded` where the manifest lacks a value."""
     versions = manifest.get("versions") or {}
     rows = [
         ("command", manifest.get("command")),
@@ -77,7 +78,7 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
         ("study", manifest.get("study")),
         ("created", manifest.get("created")),
         ("sessions", len(manifest.get("sessions") or [])),
-        ("seed", find(manifest.get("spec"), "seed")),
+        ("seed", find_key(manifest.get("spec"), "seed")),
         ("alignment", alignment(manifest)),
         *([("sizes", manifest["realigned"])] if manifest.get("realigned") else []),
         *(("left out", reason) for reason in _left_out(manifest)),
@@ -91,13 +92,13 @@ def provenance(manifest: Mapping[str, Any], *, analysis_version: int) -> list[tu
 
 
 def _left_out(manifest: Mapping[str, Any]) -> list[str]:
-    """Chains that an editor was spared, as the sessions tell it."""
+    """Reasons for chains that were left out, from the sessions of the manifest."""
     sessions = manifest.get("sessions") or []
     return list(dict.fromkeys(reason for one in sessions for reason in one.get("left_out", ())))
 
 
 def made_line(manifest: Mapping[str, Any], *, analysis_version: int) -> str:
-    """How a page was made, in one line; the report itself says all of it."""
+    """How a page was made, in one line; the report has the details."""
     known = dict(provenance(manifest, analysis_version=analysis_version))
     kept = ("command", "created", "seed", "alignment", "version of convergebench", "suite_hash", "pairs_hash")
     return "; ".join(f"{name.replace('_', ' ')}: {known[name]}" for name in kept if name in known) + "."
@@ -113,26 +114,20 @@ def _is_hash(value: object) -> bool:
 
 
 def alignment(manifest: Mapping[str, Any]) -> str | None:
-    """How sizes were made equal: `auto`, `strict`, `fit`, `crop-aware`; None if the spec does not say."""
-    found = find(manifest.get("spec"), "align", "alignment")
+    """The alignment mode: `auto`, `strict`, `fit`, `crop-aware`; None if the spec has none."""
+    found = find_key(manifest.get("spec"), "align", "alignment")
     return str(found) if found is not None else None
 
 
 def realigned(measurements: pl.DataFrame) -> str:
-    """`12 of 240 pictures moved: 10 laid over the source, 2 stretched to its size`; nothing if none had."""
-    if not measurements.height:
+    """`12 of 240 pictures moved: 10 laid over the source, 2 stretched to its size`; empty if none was."""
+    found = moved_pictures(measurements)
+    moved = found.registered + found.resampled
+    if not moved:
         return ""
-    held = measurements.filter(pl.col("role").is_in(["return", "around"]) & (pl.col("align") != "none"))
-    picture = ["editor", "case", "step"]
-    done = {
-        words: held.filter(pl.col("detail").str.starts_with(f"{what}:")).select(picture).n_unique()
-        for what, words in (("registered", "laid over the source"), ("resampled", "stretched to its size"))
-    }
-    if not any(done.values()):
-        return ""
-    listed = ", ".join(f"{grouped(amount)} {words}" for words, amount in done.items() if amount)
-    shown = 1 - held["detail"].str.extract(r"^registered:.* crop ([-+.e\d]+)", 1).cast(pl.Float64)
-    least = f"; at least {percent(float(shown.min()))} of the source is in view" if shown.count() else ""  # type: ignore[arg-type]
-    return (
-        f"{grouped(sum(done.values()))} of {count(held.select(picture).n_unique(), 'picture')} moved: {listed}{least}"
+    ways = ((found.registered, "laid over the source"), (found.resampled, "stretched to its size"))
+    listed = ", ".join(f"{grouped(amount)} {words}" for amount, words in ways if amount)
+    view = (
+        f"; at least {percent(found.least_in_view)} of the source is in view" if found.least_in_view is not None else ""
     )
+    return f"{grouped(moved)} of {count(found.pictures, 'picture')} moved: {listed}{view}"

@@ -1,9 +1,10 @@
-"""How many values are missing and why, in words."""
+"""Texts on how many values are missing and why."""
 
 from __future__ import annotations
 
 import polars as pl
 
+from convergebench.analysis.counts import missing_reasons
 from convergebench.report.wording import count, grouped
 
 MEANINGS = {
@@ -34,15 +35,7 @@ MEANINGS = {
     "unparsable": "the judge's reply was not what was asked for",
     "unreadable": "the image file cannot be read",
 }
-"""What a status says about a missing value."""
-
-
-def missing_reasons(measurements: pl.DataFrame) -> list[tuple[str, int]]:
-    """(status, how many) of the rows without a value, most frequent first."""
-    if measurements.height == 0:
-        return []
-    counted = measurements.filter(pl.col("value").is_null()).group_by("status").len().sort("len", "status")
-    return [(str(status), int(amount)) for status, amount in counted.rows()[::-1]]
+"""Status of a missing value → its meaning."""
 
 
 def missing_text(measurements: pl.DataFrame) -> str:
@@ -56,5 +49,5 @@ def missing_text(measurements: pl.DataFrame) -> str:
 
 
 def missing_meanings(measurements: pl.DataFrame) -> list[tuple[str, str]]:
-    """(status, what it means) of the reasons that occur; those of plug-ins speak for themselves."""
+    """(status, meaning) of the reasons that occur; statuses of plug-ins have no meaning here."""
     return [(status, MEANINGS[status]) for status, _ in missing_reasons(measurements) if status in MEANINGS]

@@ -1,7 +1,7 @@
 """Colours: one accent, Okabe–Ito for editors, the same editor the same colour in every chart.
 
-Light and dark values are both chosen by eye for their ground, not inverted. Yellow is darkened on white, and the
-eighth colour is a grey instead of Okabe–Ito's black, which would vanish on one of the two grounds.
+Light and dark values are chosen separately for their background, not inverted. Yellow is darkened on white, and the
+eighth colour is a grey instead of Okabe–Ito's black, which would be invisible on one of the two backgrounds.
 """
 
 from __future__ import annotations
@@ -12,26 +12,11 @@ from dataclasses import dataclass
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#B5568B", "#B87A00", "#2E8FD0", "#6B7280", "#9A8B00")
 DARK = ("#4FA8E0", "#FF8A3D", "#2CC79A", "#E29AC3", "#F0B43C", "#8CD0FA", "#A3ACB9", "#F0E442")
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
-"""Line styles of the first, second, … round through the eight colours."""
+"""Line styles of the first, second, … pass through the eight colours."""
 
 INFERNO = (
-    "#000004",
-    "#0b0724",
-    "#210c4a",
-    "#3d0965",
-    "#57106e",
-    "#71196e",
-    "#8a226a",
-    "#a32c61",
-    "#bc3754",
-    "#d24644",
-    "#e45a31",
-    "#f1731d",
-    "#f98e09",
-    "#fcac11",
-    "#f9cb35",
-    "#f2ea69",
-    "#fcffa4",
+    *("#000004", "#0b0724", "#210c4a", "#3d0965", "#57106e", "#71196e", "#8a226a", "#a32c61", "#bc3754"),
+    *("#d24644", "#e45a31", "#f1731d", "#f98e09", "#fcac11", "#f9cb35", "#f2ea69", "#fcffa4"),
 )
 """Seventeen even stops of a perceptual map (matplotlib's inferno), for difference images."""
 
@@ -50,12 +35,12 @@ class Style:
 
     @property
     def swatch(self) -> str:
-        """The CSS of its dot in text: full in the first round through the colours, a ring after that."""
+        """The CSS of its dot in text: full in the first pass through the colours, a ring after that."""
         return f"box-shadow:inset 0 0 0 3px {self.variable}" if self.dash else f"background:{self.variable}"
 
     @property
     def dot(self) -> dict[str, str]:
-        """The SVG attributes of its dot, full or a ring likewise."""
+        """The SVG attributes of its dot, full or a ring as in `swatch`."""
         if self.dash:
             return {"fill": "var(--paper)", "stroke": self.variable, "stroke_width": "2.5"}
         return {"fill": self.variable}

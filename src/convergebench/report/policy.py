@@ -1,4 +1,4 @@
-"""The Content-Security-Policy of a page: only the scripts and styles that we have written into it count."""
+"""The Content-Security-Policy of a page: only the scripts and styles that we embed are allowed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 
 def policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
-    """For a page with these inline scripts and style sheets, letter by letter as they stand between their tags.
+    """The policy of a page with these inline scripts and style sheets, exactly as between their tags.
 
-    `strict-dynamic` lets our own scripts fetch the panels and chains beside the page, and nothing that stands in the
-    markup: a page opened from disk has no other origin to name. Style attributes hold numbers of charts and tables
-    (a width, a shade), so they stay allowed; they cannot load anything that `default-src` and `img-src` forbid.
+    `strict-dynamic` lets our scripts load the panels and chains beside the page, but no script of the markup: a page
+    opened from disk has no other origin to name. Style attributes hold numbers of charts and tables (a width, a shade),
+    so they are allowed; they cannot load anything that `default-src` and `img-src` forbid.
     """
     return "; ".join(
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convergebench.analysis.replicate import ReplicateAnalysis
+from convergebench.analysis.decay_result import DecayAnalysis
 from convergebench.report.chains import plain
 from convergebench.report.input import ReportInput
 from convergebench.report.made import alignment
@@ -13,26 +13,14 @@ from convergebench.report.made import alignment
 def ranking_json(given: ReportInput) -> dict[str, Any]:
     """Everything `cbench show RUN --json` prints, ready for `json.dumps(…, allow_nan=False)`.
 
-    A missing value is null; an infinite one is the word `Infinity`, so that the two are not mixed up.
+    A missing value is null; an infinite one is the string `Infinity`.
     """
     analysis = given.analysis
     measured = given.measurements
-    overall = {
-        name: getattr(analysis, name).to_dicts()
-        for name in (
-            "ranking",
-            "pairwise",
-            "places",
-            "verdicts",
-            "outcomes",
-            "floors",
-            "worst",
-            "anchors",
-            "sensitivity",
-        )
-    }
+    whole = ("ranking", "pairwise", "places", "verdicts", "outcomes", "floors", "worst", "anchors", "sensitivity")
+    overall = {name: getattr(analysis, name).to_dicts() for name in whole}
     grouped = {
-        name: _all(getattr(analysis, name).to_dicts())
+        name: getattr(analysis, name).filter(group="all").to_dicts()
         for name in ("curves", "auc", "half_life", "survival", "shapes", "adherence")
     }
     found: dict[str, Any] = plain(
@@ -51,17 +39,13 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
             "n_missing": int(measured["value"].null_count()) if measured.height else 0,
             **overall,
             **grouped,
-            **({"replicate": _replicate(given.replicate)} if given.replicate else {}),
+            **({"replicate": _decay(given.decay)} if given.decay else {}),
         }
     )
     return found
 
 
-def _replicate(found: ReplicateAnalysis) -> dict[str, list[dict[str, Any]]]:
-    """Its summaries; the rows of single chains are in the tables."""
+def _decay(found: DecayAnalysis) -> dict[str, list[dict[str, Any]]]:
+    """The summaries of a decay analysis; the rows of single chains are in the tables."""
     kept = ("onset_summary", "failures", "agreement", "noticing_summary", "variants", "success")
     return {name: getattr(found, name).to_dicts() for name in kept}
-
-
-def _all(table: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in table if row["group"] == "all"]

@@ -1,41 +1,28 @@
-"""Every table as CSV and Parquet, for whoever wants to draw something else."""
+"""Every table as CSV and Parquet."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from convergebench.analysis.replicate import ReplicateAnalysis
-from convergebench.analysis.result import Analysis
+from convergebench.analysis.schemas import CHAIN
 from convergebench.reasoning import rounds, sections
-from convergebench.report.files import make_whole
 from convergebench.report.input import ReportInput
+from convergebench.report.output import make_whole
 from convergebench.sheets import write_frame
 
-MEASUREMENT_COLUMNS = (
-    "editor",
-    "case",
-    "source",
-    "kind",
-    "pair",
-    "category",
-    "replicate",
-    "round",
-    "step",
-    "metric",
-    "value",
-    "status",
-)
-"""The first columns of `measurements`, in this order, for ever."""
+MEASUREMENT_COLUMNS = (*CHAIN, "replicate", "round", "step", "metric", "value", "status")
+"""The first columns of `measurements`; this order never changes."""
 
 
 def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
     """Write `measurements`, `chains`, `steps` and every frame of the analysis, each as .csv and .parquet.
 
-    A replicate run has frames of its own besides. A missing value is an empty cell beside its status; infinities stay
-    infinite.
+    Other analyses of the study add their own frames. A missing value is an empty cell beside its status; infinities
+    stay infinite.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     extra = [name for name in given.measurements.columns if name not in MEASUREMENT_COLUMNS]
@@ -44,13 +31,13 @@ def write_tables(given: ReportInput, out_dir: Path) -> list[Path]:
         "chains": given.chains,
         "steps": given.steps,
         "reasoning": reasoning_table(given.steps),
-        **analysis_frames(given.analysis),
-        **(analysis_frames(given.replicate) if given.replicate else {}),
+        **result_frames(given.analysis),
+        **{name: frame for result in given.results.values() for name, frame in result_frames(result).items()},
     }
     written = []
     for name, frame in frames.items():
         if frame is not None:
-            written += _write(frame, out_dir / name)
+            written += write_table(frame, out_dir / name)
     return written
 
 
@@ -58,7 +45,7 @@ REASONING = {
     "editor": pl.String, "case": pl.String, "index": pl.Int64, "section": pl.Int64, "title": pl.String,
     "text": pl.String, "phase": pl.String, "rounds": pl.Int64,
 }  # fmt: skip
-"""`rounds`: how often the model made a picture within the call, as its summary tells."""
+"""`rounds`: how often the model made a picture within the call, according to its summary."""
 
 
 def reasoning_table(steps: pl.DataFrame) -> pl.DataFrame | None:
@@ -76,13 +63,16 @@ def reasoning_table(steps: pl.DataFrame) -> pl.DataFrame | None:
     return pl.DataFrame(rows, schema=REASONING, orient="row") if rows else None
 
 
-def analysis_frames(analysis: Analysis | ReplicateAnalysis) -> dict[str, pl.DataFrame]:
-    """The analysis' frames by name."""
-    values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
+def result_frames(result: Any) -> dict[str, pl.DataFrame]:
+    """The frames of an analysis by name: those of its `tables()`, or else its fields."""
+    if hasattr(result, "tables"):
+        return dict(result.tables())
+    values = {one.name: getattr(result, one.name) for one in fields(result)}
     return {name: value for name, value in values.items() if isinstance(value, pl.DataFrame)}
 
 
-def _write(frame: pl.DataFrame, stem: Path) -> list[Path]:
+def write_table(frame: pl.DataFrame, stem: Path) -> list[Path]:
+    """The frame as `STEM.csv` and `STEM.parquet`."""
     csv, parquet = stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")
     make_whole(csv, lambda part: write_frame(frame, part))
     make_whole(parquet, frame.write_parquet)

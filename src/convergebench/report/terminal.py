@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from convergebench.analysis.counts import ranking_counts
 from convergebench.analysis.sensitivity import sensitivity_sentence
-from convergebench.report.breaks import breaks
+from convergebench.report.decay_summary import decay_summary
 from convergebench.report.input import ReportInput, Row, rows
 from convergebench.report.missing import missing_text
 from convergebench.report.palette import styles
@@ -33,6 +34,10 @@ __all__ = ["print_ranking", "ranking_json", "sparkline"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-~=*#@"
+_REPLACED = str.maketrans("–−×·…°", "--x*.*") | str.maketrans(
+    {"√": "sqrt", "≥": ">=", "≤": "<=", "∞": "inf", "Δ": "gap "}
+)
+"""Signs and what an ASCII terminal shows instead."""
 
 MOST_SENTENCES = 3
 MOST_DIFFERENCES = 8
@@ -56,26 +61,28 @@ def sparkline(
 
 
 def print_ranking(given: ReportInput, console: Console) -> None:
-    """The finding, the ranking with intervals and a spark-line per editor, the tests, and what to mind about it."""
+    """Print the finding, the ranking with intervals and a sparkline per editor, the tests, and the notes."""
     plain = not (console.encoding or "").lower().startswith("utf")
     for place, sentence in enumerate(given.analysis.headline[:MOST_SENTENCES]):
         console.print(in_ascii(sentence, plain), style="bold" if place == 0 else "", markup=False, highlight=False)
     if not given.ranked:
         why = "no chain was run" if given.chains.height == 0 else "no editor has a finished and measured case"
+        if given.results and "comparison" not in given.results:
+            why = "the study computes none"
         console.print(f"No ranking: {why}.", markup=False, highlight=False)
     else:
         console.print()
         console.print(_fitting(given, plain, console))
         for line in difference_lines(given):
             console.print(in_ascii(line, plain), markup=False, highlight=False)
-    for part in _copies(given, plain):
+    for part in _decay_table(given, plain):
         console.print(part, highlight=False)
     for note in _notes(given):
         console.print(in_ascii(note, plain), style="dim", markup=False, highlight=False)
 
 
 def difference_lines(given: ReportInput) -> list[str]:
-    """Each ranked editor against the next: difference, interval, p, and whether it holds."""
+    """Each ranked editor against the next: difference, interval, p, and whether it is significant."""
     found = {frozenset((row["better"], row["worse"])): row for row in rows(given.analysis.pairwise)}
     order = [row["editor"] for row in given.ranked if row["rank"] is not None]
     lines = []
@@ -92,29 +99,12 @@ def difference_lines(given: ReportInput) -> list[str]:
 
 
 def in_ascii(text: str, plain: bool) -> str:
-    """The text in ASCII where the terminal knows nothing else."""
-    if not plain:
-        return text
-    known = str.maketrans(
-        {
-            "–": "-",
-            "−": "-",
-            "×": "x",
-            "·": "*",
-            "√": "sqrt",
-            "≥": ">=",
-            "≤": "<=",
-            "∞": "inf",
-            "…": ".",
-            "Δ": "gap ",
-            "°": "*",
-        }
-    )
-    return text.translate(known).encode("ascii", "replace").decode()
+    """The text, in ASCII for a terminal that supports nothing else."""
+    return text.translate(_REPLACED).encode("ascii", "replace").decode() if plain else text
 
 
 def _fitting(given: ReportInput, plain: bool, console: Console) -> Table:
-    """The roomiest of three tables that the terminal has room for, or the tightest."""
+    """The widest of three tables that fits the terminal, or the narrowest."""
     for wide, close in ((True, False), (False, False), (False, True)):
         table = _table(given, plain, wide=wide, close=close)
         if console.measure(table, options=console.options.update(max_width=999)).maximum <= console.width:
@@ -125,18 +115,8 @@ def _fitting(given: ReportInput, plain: bool, console: Console) -> Table:
 def _table(given: ReportInput, plain: bool, *, wide: bool, close: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold", collapse_padding=close)
     spark = f"{given.headline_metric} 0 to end"
-    heads = (
-        "#",
-        "editor",
-        "score",
-        "interval",
-        "done",
-        "undone",
-        "usable",
-        "half-life",
-        *(("verdict",) if wide else ()),
-    )
-    for name in (*heads, spark if wide else given.headline_metric):
+    heads = ("#", "editor", "score", "interval", "done", "undone", "usable", "half-life")
+    for name in (*heads, *(("verdict", spark) if wide else (given.headline_metric,))):
         left = name in ("editor", "interval", "verdict", spark, given.headline_metric)
         table.add_column(name, justify="left" if left else "right", no_wrap=True)
     colours = styles(given.editors)
@@ -151,9 +131,7 @@ def _table(given: ReportInput, plain: bool, *, wide: bool, close: bool) -> Table
             f"[{colours[editor].light}]{name}[/]",
             in_ascii(number(row["score"], 1), plain),
             in_ascii(interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]), plain),
-            in_ascii(percent(row["done"]), plain),
-            in_ascii(percent(row["undone"]), plain),
-            in_ascii(percent(row["usable_share"]), plain),
+            *(in_ascii(percent(row[name]), plain) for name in ("done", "undone", "usable_share")),
             in_ascii(_life(row), plain),
             *((row["verdict"] or "unknown",) if wide else ()),
             line,
@@ -162,9 +140,9 @@ def _table(given: ReportInput, plain: bool, *, wide: bool, close: bool) -> Table
     return table
 
 
-def _copies(given: ReportInput, plain: bool) -> list[str | Table]:
-    """For a replicate run: per editor the onset, the notice and the commonest failures; nothing for any other."""
-    found = breaks(given)
+def _decay_table(given: ReportInput, plain: bool) -> list[str | Table]:
+    """Per editor the onset, the notice and the most frequent failures; empty for a run without decay results."""
+    found = decay_summary(given)
     if found is None or not found.lines:
         return []
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
@@ -173,13 +151,13 @@ def _copies(given: ReportInput, plain: bool) -> list[str | Table]:
         table.add_column(name, no_wrap=name != heads[-1], overflow="fold")
     for line in found.lines:
         name = escape(in_ascii(middle(line.editor, 20), plain)) + _marks(given, line.editor)
-        heard = (line.noticed, line.delay) if found.asked else ()
-        table.add_row(name, *(escape(in_ascii(cell, plain)) for cell in (line.onset, *heard, line.failures)))
+        notices = (line.noticed, line.delay) if found.asked else ()
+        table.add_row(name, *(escape(in_ascii(cell, plain)) for cell in (line.onset, *notices, line.failures)))
     return ["", table, escape(in_ascii(found.note, plain))]
 
 
 def _marks(given: ReportInput, editor: str) -> str:
-    """`*`: only pretends. `+`: only copies."""
+    """`*`: simulated. `+`: only copies."""
     return ("*" if editor in given.simulated else "") + ("+" if editor in given.uninstructed else "")
 
 
@@ -203,13 +181,13 @@ def _curves(given: ReportInput) -> tuple[dict[str, list[float | None]], float, f
 
 
 def _notes(given: ReportInput) -> list[str]:
-    """Badges in words."""
+    """The notes under the ranking."""
     notes = []
     ranked = given.ranked
     if ranked:
-        notes += _counts_told(given, ranked)
+        notes += _count_notes(given, ranked)
         notes += [f"{row['editor']}, image by image: {row['values']}." for row in ranked if row["values"]]
-    if any(row["low"] is not None for row in ranked):
+    if ranked and ranking_counts(given.analysis.ranking).intervals:
         confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
         notes.append(f"Intervals ({confidence}): over images like these, for these edits.")
     order = sensitivity_sentence(given.analysis.sensitivity, given.unit)
@@ -229,18 +207,15 @@ def _notes(given: ReportInput) -> list[str]:
     return notes
 
 
-def _counts_told(given: ReportInput, ranked: list[Row]) -> list[str]:
-    """How many cases the ranking rests on, who has no rank and why, what was refused and failed."""
-    own = [row for row in ranked if row["rank"] is not None]
-    cases = max((row["n_cases"] or 0 for row in own or ranked), default=0)
-    images = max((row["n_sources"] or 0 for row in own or ranked), default=0)
-    notes = [f"No score: {no_score(cases)}."] if not cases else []
-    out = sum(row["n_left_out"] or 0 for row in own)
-    who = "every ranked editor has" if len(own) > 1 else "it has"
-    notes.append(
-        f"n = {count(cases, 'case')} from {count(images, 'image')} that {who}; {count(out, 'chain')} left out."
-    )
-    if any(row["rank"] is None and row["reference"] for row in ranked) and own:
+def _count_notes(given: ReportInput, ranked: list[Row]) -> list[str]:
+    """How many cases the ranking rests on, which editors have no rank and why, what was refused and failed."""
+    counts = ranking_counts(given.analysis.ranking)
+    notes = [f"No score: {no_score(counts.cases)}."] if not counts.cases else []
+    basis = f"n = {count(counts.cases, 'case')} from {count(counts.sources, 'image')}"
+    who = "every ranked editor has" if counts.ranked > 1 else "it has"
+    out = count(counts.left_out if counts.ranked else 0, "chain")
+    notes.append(f"{basis} that {who}; {out} left out.")
+    if any(row["rank"] is None and row["reference"] for row in ranked) and counts.ranked:
         notes.append("- no rank: a reference, not a rival.")
     least = given.analysis.settings.coverage
     for row in ranked:

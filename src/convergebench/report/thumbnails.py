@@ -1,64 +1,83 @@
-"""Small copies of images, made once: named by the image they show, so a second report makes none."""
+"""Small copies of images, named after the image, so that a second report does not make them again."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from convergebench.report.files import write_whole
+from convergebench.report.output import RenderedFile
 
 LONG_SIDE = 192
 HERO_SIDE = 360
 _QUALITY, _FAITHFUL = 84, 97
 
+ThumbnailKey = tuple[str, int | None, int | None]
+"""An image, and the side of its square or of its crop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Thumbnails:
-    """Thumbnails of a run's images, kept in `out/thumbs`."""
+    """Thumbnails of images; `view` returns the bytes of an image by its name.
 
-    run: Path
-    out: Path
+    Those that exist under `kept` are not made again. New ones stay in memory until `take`; nothing is written.
+    """
+
+    view: Callable[[str], bytes | None]
+    kept: Path
+    _known: dict[ThumbnailKey, str | None] = field(default_factory=dict)
+    _new: list[RenderedFile] = field(default_factory=list)
 
     def make(
         self, images: Iterable[str | None], *, square: int | None = None, crop: int | None = None
     ) -> dict[str, str]:
         """Image → thumbnail, both relative; an image that cannot be read has no entry.
 
-        With `square` the middle of the image is cut to that many pixels each way, for strips of one size. A `crop` has
-        that long side and keeps its grain: it is there to show damage, and a codec would smooth it away.
+        `square` is the side of a square from the middle of the image, for strips of one size. `crop` is the long side
+        of an image in high quality, since a codec would smooth away the damage it shows.
         """
-        wanted = list(dict.fromkeys(image for image in images if image))
+        asked = list(dict.fromkeys(image for image in images if image))
+        fresh = [key for image in asked if (key := (image, square, crop)) not in self._known]
         with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-            made = pool.map(lambda image: self._one(image, square, crop), wanted)
-            return {image: name for image, name in zip(wanted, made, strict=True) if name}
+            for key, (name, data) in zip(fresh, pool.map(self._one, fresh), strict=True):
+                self._known[key] = name
+                if name and data is not None:
+                    self._new.append((name, data))
+        return {image: name for image in asked if (name := self._known[image, square, crop])}
 
-    def _one(self, image: str, square: int | None, crop: int | None) -> str | None:
+    def take(self) -> list[RenderedFile]:
+        """The thumbnails made since the last call, to be written beside the page."""
+        taken = self._new[:]
+        self._new.clear()
+        return taken
+
+    def read(self, image: str) -> bytes | None:
+        """The plain thumbnail of an image: from the disk, or made again."""
+        name = self._known.get((image, None, None))
+        path = self.kept / name if name else None
+        return path.read_bytes() if path and path.is_file() else shrink(self.view(image))
+
+    def _one(self, key: ThumbnailKey) -> tuple[str | None, bytes | None]:
+        """The thumbnail's name, None if the image cannot be read; and its bytes if it is new."""
+        image, square, crop = key
         size = f"crop {crop}" if crop else str(square or LONG_SIDE)
-        key = blake2b(f"{image}:{size}".encode(), digest_size=12).hexdigest()
-        name = f"thumbs/{key[:2]}/{key[2:]}.webp"
-        path = self.out / name
-        if path.exists():
-            return name
-        data = shrink(self.run / image, square, crop)
-        if data is None:
-            return None
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
-        return name
+        digest = blake2b(f"{image}:{size}".encode(), digest_size=12).hexdigest()
+        name = f"thumbs/{digest[:2]}/{digest[2:]}.webp"
+        if (self.kept / name).exists():
+            return name, None
+        data = shrink(self.view(image), square, crop)
+        return (None if data is None else name), data
 
 
-def shrink(path: Path, square: int | None = None, crop: int | None = None) -> bytes | None:
-    """A WebP copy with long side 192 (a square from the middle, a faithful crop); None if the file is no image."""
-    if not path.is_file():
-        return None
-    pixels = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR) if path.stat().st_size else None
+def shrink(data: bytes | None, square: int | None = None, crop: int | None = None) -> bytes | None:
+    """A small WebP copy (or a square from the middle, or a crop in high quality); None if the bytes are no image."""
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     if pixels is None:
         return None
     height, width = pixels.shape[:2]

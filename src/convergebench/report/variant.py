@@ -1,4 +1,4 @@
-"""Variants of the replicate study as the pages show them: their families in words, their order, the one in front."""
+"""Variants of the replicate study on the pages: texts of their families, their order, the first one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from convergebench.report.hero import PLAIN
 from convergebench.report.wording import count
 
 POOLED = "all"
-"""The variant's name in rows that pool every variant, and the source's in rows that pool every source."""
+"""The `pair` of rows that pool every variant, and the `source` of rows that pool every source."""
 INDEPENDENT = "-independent"
-"""What the label of a variant ends with whose steps all start from the source."""
+"""Suffix of the label of a variant whose steps all start from the source."""
 
 FAMILIES: dict[str, tuple[str, str]] = {
     "independent": (
@@ -35,34 +35,34 @@ FAMILIES: dict[str, tuple[str, str]] = {
 
 
 def family_of(pair: str, category: str) -> str:
-    """The family under which a variant is compared; independent runs are one of their own."""
+    """The family of a variant; independent variants form their own."""
     return "independent" if pair.endswith(INDEPENDENT) else category
 
 
 def family_words(family: str) -> tuple[str, str]:
-    """(heading, what it is); a family that a plug-in brings speaks for itself."""
+    """(heading, description); a family of a plug-in has its name as heading."""
     return FAMILIES.get(family, (family, ""))
 
 
 def family_place(family: str) -> tuple[int, str]:
-    """Where it stands on the page."""
+    """Sort key of a family on the page."""
     order = list(FAMILIES)
     return (order.index(family) if family in order else len(order), family)
 
 
 def ordered(labels: Iterable[str]) -> list[str]:
-    """Each once: the plain copy first, then as they come."""
+    """Each label once: the plain copy first, then in the given order."""
     return sorted(dict.fromkeys(labels), key=lambda label: label != PLAIN)
 
 
-def chosen(frame: pl.DataFrame, *wanted: str) -> str | None:
+def first_variant(frame: pl.DataFrame, *preferred: str) -> str | None:
     """The first of these variants that the frame has, else its own first; None if it has no row."""
     known = frame["pair"].unique(maintain_order=True).to_list() if frame.height else []
-    return next((name for name in (*wanted, *known) if name in known), None)
+    return next((name for name in (*preferred, *known) if name in known), None)
 
 
-def told(pairs: Mapping[str, Any], label: str) -> str:
-    """What a variant asks for, in its own words: the first of them, and how many more there are."""
+def instruction_text(pairs: Mapping[str, Any], label: str) -> str:
+    """The first instruction of a variant, and the number of the others."""
     entry = pairs.get(label)
     words = [str(one) for one in (entry.get("instructions") or [])] if isinstance(entry, Mapping) else []
     rest = f" (and {count(len(words) - 1, 'other wish', 'other wishes')})" if len(words) > 1 else ""

@@ -1,18 +1,18 @@
-"""How numbers and names are put on a page: fixed decimals, real minus signs, a reason where a value is missing."""
+"""Numbers and names as text for pages: fixed decimals, real minus signs, a reason where a value is missing."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 
 from convergebench.analysis.bootstrap import FEWEST_SOURCES
+from convergebench.analysis.series import facts_of_series, parse_series
 from convergebench.metrics.base import MetricFacts
 
 MISSING = "–"
 
 VERDICTS = ("returns", "settles", "cycles", "drifts", "diverges", "too early", "unknown")
-"""From best to worst, then those that say nothing yet; the order in which shares are drawn."""
+"""From best to worst, then the undecided ones; the order in which shares are drawn."""
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -41,6 +41,11 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
         return ""
     joint = "–" if low >= 0 and high >= 0 else " to "
     return f"{number(low, digits)}{joint}{number(high, digits)}"
+
+
+def percents(low: float | None, high: float | None) -> str:
+    """`38–52 %` of two shares, or nothing."""
+    return "" if low is None or high is None else interval(100 * low, 100 * high, 0) + " %"
 
 
 def rounds_interval(low: float | None, high: float | None) -> str:
@@ -75,7 +80,7 @@ def count(amount: int, one: str, many: str | None = None) -> str:
 
 
 def no_interval(sources: int | None) -> str:
-    """Why an estimate has no interval: a handful of images says too little about others like them."""
+    """Why an estimate has no interval: the number of images, if that is too small."""
     if not sources:
         return ""
     return count(sources, "image") if sources < FEWEST_SOURCES else "no interval"
@@ -94,28 +99,19 @@ def middle(text: str, room: int) -> str:
     return f"{text[: max(1, room - tail - 1)]}…{text[-tail:]}"
 
 
-AGAINST_FIRST = "-first"
-"""What the name of a metric ends with where the reference is step 1 instead of the source."""
-
-
-def facts_of(metric: str, facts: Mapping[str, MetricFacts]) -> MetricFacts | None:
-    """What is known of a metric; `ssim-first` and `rmse-lag2` are ssim and rmse with another reference."""
-    return facts.get(metric) or facts.get(re.sub(r"-(first|replicate|lag\d+)$", "", metric))
-
-
 def better(metric: str, facts: Mapping[str, MetricFacts]) -> str:
     """`↑`, `↓` or nothing: which way is better."""
-    known = facts_of(metric, facts)
+    known = facts_of_series(metric, facts)
     return {"higher": "↑", "lower": "↓", "neither": ""}[known.better] if known else ""
 
 
 def axis_title(metric: str, facts: Mapping[str, MetricFacts]) -> str:
-    """`psnr, dB (↑ better)`: the metric as it is typed, its unit and which way is better."""
-    known = facts_of(metric, facts)
+    """`psnr, dB (↑ better)`: the metric's name, its unit and which way is better."""
+    known = facts_of_series(metric, facts)
     unit = f", {known.unit}" if known and known.unit else ""
     arrow = better(metric, facts)
-    first = metric.endswith(AGAINST_FIRST) and metric not in facts
-    name = f"{metric.removesuffix(AGAINST_FIRST)} against step 1" if first else metric
+    series = parse_series(metric, facts)
+    name = f"{series.metric} against step 1" if series.is_against_first else metric
     return f"{name}{unit}" + (f" ({arrow} better)" if arrow else "")
 
 

@@ -1,8 +1,8 @@
-"""Roles: those who answer questions about pictures and texts (judge, rater, reader, writer)."""
+"""Roles: a model, or code of our own, that answers questions about pictures and texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from convergebench.errors import StudyError
@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from convergebench.roles.base import Role
     from convergebench.roles.tables import RoleTable
 
-__all__ = ["defaults", "make_role", "make_roles", "roles_of"]
+__all__ = ["ROLE_NAMES", "defaults", "make_role", "make_roles", "require_role", "roles_of"]
+
+ROLE_NAMES = ("writer", "rewriter", "judge", "reader", "rater")
+"""What a study file may configure: `writer` writes instructions, `rewriter` words them anew, `judge` compares pictures
+of a chain, `reader` reads texts, `rater` rates single pictures. A study may declare others."""
 
 
 def make_role(name: str, table: RoleTable) -> Role:
@@ -38,12 +42,12 @@ def make_role(name: str, table: RoleTable) -> Role:
 
 
 def make_roles(tables: Mapping[str, RoleTable]) -> dict[str, Role]:
-    """Every role that is configured; without a model the judge measures, and the reader goes by a list of words."""
+    """Every configured role, and the default judge (metrics) and reader (a word list)."""
     return defaults() | {name: make_role(name, table) for name, table in tables.items()}
 
 
 def defaults() -> dict[str, Role]:
-    """Who answers where nobody is configured."""
+    """The roles that need no configuration."""
     from convergebench.roles.measuring import MeasuringJudge
     from convergebench.roles.word_list import WordListReader
 
@@ -59,3 +63,13 @@ def roles_of(spec: Mapping[str, Any]) -> dict[str, Role]:
     return make_roles(
         {name: check_document(table, RoleTable, where=f"[roles.{name}]") for name, table in tables.items()}
     )
+
+
+def require_role(name: str, roles: Collection[str], who: str) -> str:
+    """The name of a role that `who` asks; `StudyError` says how to configure it if it is missing."""
+    if name not in roles:
+        raise StudyError(
+            f"{who} asks a '{name}', and none is configured; "
+            f'add [roles.{name}] with kind = "served", base_url and model to the study file, or to a file for --roles'
+        )
+    return name

@@ -1,6 +1,6 @@
-"""One client for every server that speaks OpenAI's chat protocol: vLLM, SGLang, Ollama, OpenAI and many more.
+"""A client for servers with OpenAI's chat protocol: vLLM, SGLang, Ollama, OpenAI and many more.
 
-It sends one request and says what became of it. Trying again, pace and budget are the engine's business.
+It sends single requests. Retries, pace and budget are up to the engine.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from convergebench.images.encode import encode_png
 from convergebench.keys import require_key
 from convergebench.redaction import redact
 from convergebench.texts import storable
-from convergebench.wire.client import NO_KEY, Answer, Key, Wire, clean
-from convergebench.wire.verdict import judge
+from convergebench.wire.client import NO_KEY, HttpReply, KeySource, Wire, clean
+from convergebench.wire.verdict import classify_failure
 
 AS_STORED = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
-"""What servers read. Anything else is sent as PNG of the same pixels."""
+"""Formats that servers read; others are converted to PNG."""
 MOST = 2_000_000
-"""Bytes of an answer. Replies are a few thousand; a server that never ends would fill the memory."""
+"""Largest response in bytes, as protection against endless ones; usual are a few thousand."""
 MOST_TOKENS = 1_000_000_000
-"""No request has more."""
+"""Larger counts in a response are ignored."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back: the text of the reply, who says to have written it, and what it took."""
+    """The text of a reply, the model as reported, and the token counts."""
 
     text: str
     model: str
@@ -45,11 +45,11 @@ class ChatClient:
 
     def __init__(self, base_url: str, model: str, *, key: str = "", seconds: float = 120.0, at_once: int = 4) -> None:
         self.base_url, self.model, self.key = base_url.rstrip("/"), model, key
-        found = Key((key,)) if key else NO_KEY
+        found = KeySource((key,)) if key else NO_KEY
         self._wire = Wire(self.base_url, key=found, seconds=seconds, at_once=at_once)
 
     def secret(self) -> str:
-        """The key, or what to type."""
+        """The key; `Prerequisite` says what to type if it is missing."""
         return require_key((self.key,), self.base_url) if self.key else ""
 
     async def complete(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Completion:
@@ -62,16 +62,16 @@ class ChatClient:
         return self._completion(answer)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._wire.close()
 
-    def _completion(self, answer: Answer) -> Completion:
+    def _completion(self, answer: HttpReply) -> Completion:
         raw = clean(answer.text)
         try:
             body = answer.json()
         except BadReply as error:
             raise BadReply(str(error), raw=raw, unsettled=True) from error
-        if isinstance(body, dict) and body.get("error"):  # some gateways put an error into a reply that went well
+        if isinstance(body, dict) and body.get("error"):  # some gateways report errors with status 200
             code = body["error"].get("code") if isinstance(body["error"], dict) else None
             raise self._failure(answer, code if isinstance(code, int) else 502)
         try:
@@ -88,31 +88,31 @@ class ChatClient:
         model = self.redacted(str(body.get("model") or self.model))
         return Completion(self.redacted(text), model, str(finish), self.redacted(refusal), sent, written)
 
-    def _failure(self, answer: Answer, status: int | None = None) -> Exception:
-        """What a status means for whoever asked."""
-        verdict = judge(answer, status=status)
-        said = verdict.message
+    def _failure(self, answer: HttpReply, status: int | None = None) -> Exception:
+        """The error for a status."""
+        verdict = classify_failure(answer, status=status)
+        message = verdict.message
         if (status or answer.status) == 401:
             where = f"the key in {self.key}" if self.key else "a request without a key; name its variable with: key ="
             return Prerequisite(f"{self.base_url} answers 401: it does not take {where}")
         if verdict.kind in ("key", "credit"):
-            return Prerequisite(said)
+            return Prerequisite(message)
         if verdict.kind == "busy":
-            return Transient(said, retry_after=verdict.retry_after, raw=verdict.raw)
+            return Transient(message, retry_after=verdict.retry_after, raw=verdict.raw)
         if verdict.kind == "refused":
-            return Refused(said, reason=verdict.code, raw=verdict.raw)
+            return Refused(message, reason=verdict.code, raw=verdict.raw)
         if verdict.kind == "gone":
-            return StudyError(f"{said} (model {self.model})")
-        # wrong for this question; the next one may be right, so only this one fails, without another try
-        return EditorError(said, raw=verdict.raw)
+            return StudyError(f"{message} (model {self.model})")
+        # only this question fails, without a retry
+        return EditorError(message, raw=verdict.raw)
 
     def redacted(self, text: str) -> str:
-        """The text without the key; halves of characters, which no file can hold, become question marks."""
+        """The text without keys; lone surrogates become question marks."""
         return redact(storable(text))
 
 
 def picture(data: bytes, detail: str = "") -> dict[str, Any]:
-    """A picture as a part of a message: the bytes as they are, where servers can read them."""
+    """A picture as a message part: its bytes unchanged if servers can read the format."""
     mime = probe(data).mime
     if mime not in AS_STORED:
         data, mime = encode_png(decode(data, alpha="white").pixels), "image/png"
@@ -121,6 +121,6 @@ def picture(data: bytes, detail: str = "") -> dict[str, Any]:
 
 
 def _count(usage: Any, name: str) -> int | None:
-    """A count that can be one: a negative number would give money back."""
+    """A plausible token count; None otherwise, since a negative one would reduce the cost."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS else None

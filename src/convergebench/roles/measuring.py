@@ -1,8 +1,8 @@
-"""The measuring judge: the judge's questions answered by our own metrics, where no model is at hand.
+"""The measuring judge: the judge's questions answered by our own metrics, for use without a model.
 
-It fills in the same form as a model would: `happened` and `undone` for what was asked, `side-effect` for what else
-changed. It sees that something changed in one place, never what it is: "add a hat" answered with a flower pot passes.
-Wherever it shows it is called measuring judge, so nobody takes it for a model.
+It replies in the same form as a model: `happened` and `undone` for the edit, `side-effect` for other changes. It sees
+that something changed in one place, not what: "add a hat" answered with a flower pot passes. It is always named
+measuring judge, so that nobody takes it for a model.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NAME = "measuring judge"
 VERSION = 1
 """Raised whenever its replies to the same pictures would change."""
 PLAIN = 10.0
-"""Mean colour change (ΔE) beyond the edited region that counts as severity 10: another picture."""
+"""Mean colour change (ΔE) outside the edited region that counts as severity 10."""
 KEPT = 8
-"""Decoded pictures that are kept: questions about neighbours in a chain share theirs."""
+"""Cached decoded pictures: questions about adjacent steps share them."""
 
 
 class MeasuringJudge(Role):
@@ -45,13 +45,13 @@ class MeasuringJudge(Role):
             raise StudyError('the measuring judge reads no rubrics; they go with kind = "served"')
 
     def require(self, rubric: str) -> None:
-        """It answers what can be measured, and nothing else."""
+        """Only the rubrics that can be measured."""
         if rubric not in _ANSWERS:
             known = ", ".join(_ANSWERS)
             raise StudyError(f"the {NAME} does not answer '{rubric}' (only {known}); give a role of kind = \"served\"")
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
-        """The reply a model would be asked for, measured."""
+        """The reply, measured."""
         self.require(payload["rubric"])
         value = await asyncio.to_thread(_ANSWERS[payload["rubric"]], images, payload.get("operation"))
         return Answered(value, canonical(value), NAME)
@@ -76,7 +76,7 @@ def _backward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
     undone, why = _measured("undone", Item(subject, reference, via, operation))
     severity, changes = _severity(Item(subject, reference))
     left = [] if undone is None or undone > 0.95 else [f"{min(1.0, 1 - undone):.0%} of the difference"]
-    # farther off than before it was undone is not undone at all; the form's scale has nothing below that
+    # a negative value (farther away than before) counts as 0, the lowest on the form's scale
     value = None if undone is None else 10.0 * max(0.0, undone)
     return {"seen": why, "undone": value, "left": left, "other_changes": changes, "severity": severity}
 
@@ -88,7 +88,7 @@ _ANSWERS: Mapping[str, Callable[[tuple[bytes, ...], Any], dict[str, Any]]] = {
 
 
 def _severity(item: Item) -> tuple[float | None, list[str]]:
-    """How much else changed on the form's scale, and in words. Without an operation: everything beside what is left."""
+    """How much else changed, on the form's scale and in words; without an operation, all remaining change."""
     change, why = _measured("side-effect", item)
     if change is None:
         return None, [why]
@@ -97,7 +97,7 @@ def _severity(item: Item) -> tuple[float | None, list[str]]:
 
 
 def _measured(name: str, item: Item) -> tuple[float | None, str]:
-    """(value, what is said of it)."""
+    """(value, description)."""
     try:
         value = load_metric(name)(item)  # type: ignore[operator]
     except Unmeasurable as reason:

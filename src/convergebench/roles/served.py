@@ -1,4 +1,4 @@
-"""A role played by a served model: a rubric's question over the wire, a strictly read reply back."""
+"""A role served by a model: a rubric's question is sent, and the reply is parsed strictly."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from convergebench.types import Limits
 VERSION = 1
 """Raised whenever the same table would ask differently or read replies differently; part of every fingerprint."""
 TOKENS_OF_PICTURES = 6000
-"""Tokens of three pictures of a megapixel and the words: the price of a question before any is known."""
+"""Tokens of three pictures of a megapixel and the text: for the price of the first question."""
 TOKENS_OF_A_REPLY = 2048
-"""Tokens of a reply whose length nobody limits."""
+"""Assumed tokens of a reply without a limit."""
 
 
 class ServedRole(Role):
@@ -49,26 +49,26 @@ class ServedRole(Role):
         self._chat = ChatClient(
             table.base_url, table.model, key=table.key, seconds=table.seconds, at_once=table.at_once
         )
-        self._dearest = 0.0
+        self._highest_cost = 0.0
 
     @property
     def dollars_per_call(self) -> float | None:  # type: ignore[override]
-        """The dearest question so far, or what one may cost; None without prices."""
+        """The highest cost so far, at least the estimate; None without prices."""
         if self.table.dollars_per_million is None:
             return None
         reply = self.table.max_tokens or TOKENS_OF_A_REPLY
-        return max(self._dearest, self._dollars(TOKENS_OF_PICTURES, reply))
+        return max(self._highest_cost, self._dollars(TOKENS_OF_PICTURES, reply))
 
     def ready(self) -> None:
         """The key must be there."""
         self._chat.secret()
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
-        """The question with its pictures in order, read by the form it asks for."""
+        """Send the question with its pictures in order, and parse the reply by its form."""
         form = form_of(payload)
         parts = await asyncio.to_thread(self._pictures, images)
         system = [{"role": "system", "content": payload["system"]}] if payload.get("system") else []
-        # models without eyes are often served by something that takes plain text alone
+        # servers of text-only models often accept plain text alone
         content = [*parts, {"type": "text", "text": payload["text"]}] if parts else payload["text"]
         user = {"role": "user", "content": content}
         table = self.table
@@ -83,39 +83,39 @@ class ServedRole(Role):
         return self._answered(completion, form)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._chat.close()
 
     def _answered(self, completion: Completion, form: ReplyForm) -> Answered:
         dollars = self._cost(completion)
-        said = completion.refusal or completion.text
+        text = completion.refusal or completion.text
         if completion.refusal or completion.finish == "content_filter":
             reason = "refusal" if completion.refusal else "content_filter"
-            raise Refused(said or "the server's filter stopped the reply", reason=reason, dollars=dollars, raw=said)
-        if not said and completion.finish != "length":
+            raise Refused(text or "the server's filter stopped the reply", reason=reason, dollars=dollars, raw=text)
+        if not text and completion.finish != "length":
             raise BadReply(f"{self.table.base_url} answered with an empty message", dollars=dollars)
-        # a reply that was cut short is not what was asked for, even where its beginning could be read
+        # a truncated reply is no answer, even if its beginning can be parsed
         value = None if completion.finish == "length" else parse(completion.text, form)
-        return Answered(value, said, completion.model, dollars)
+        return Answered(value, text, completion.model, dollars)
 
     def _pictures(self, images: tuple[bytes, ...]) -> list[dict[str, Any]]:
         try:
             return [picture(data, self.table.detail) for data in images]
-        except StudyError as error:  # this question has no pictures to show; others have
+        except StudyError as error:  # only this question fails
             raise EditorError(str(error)) from error
 
     def _response_format(self, payload: Mapping[str, Any], form: ReplyForm) -> dict[str, Any] | None:
         if form.form != "json" or not self.table.structured:
             return None
-        schema = {"name": payload["rubric"].replace("-", "_"), "strict": True, "schema": form.schema_of()}
+        schema = {"name": payload["rubric"].replace("-", "_"), "strict": True, "schema": form.json_schema()}
         return {"type": "json_schema", "json_schema": schema}
 
     def _cost(self, completion: Completion) -> float:
-        """By the server's own count; a server that does not count is taken to have charged what was set aside."""
+        """By the server's token count; without one, the reserved price."""
         if completion.sent is None or completion.written is None:
             return self.dollars_per_call or 0.0
         dollars = self._dollars(completion.sent, completion.written)
-        self._dearest = max(self._dearest, dollars)
+        self._highest_cost = max(self._highest_cost, dollars)
         return dollars
 
     def _dollars(self, sent: int, written: int) -> float:

@@ -11,10 +11,10 @@ from convergebench.documents import Strict
 from convergebench.wire.address import require_no_secret
 
 RESERVED = frozenset({"model", "messages", "response_format", "temperature", "seed", "max_tokens", "stream", "n"})
-"""Keys of a request that have their own place in the table, or would change what a reply is."""
+"""Keys of a request that have their own field in the table, or would change the form of a reply."""
 _EITHER_KIND = ("kind", "rubrics")
 _CONFIDENTIAL = re.compile(r"key|secret|password|credential|authorization", re.IGNORECASE)
-"""Names of settings that would hold a secret; "token" is not among them, for tokens are also counted."""
+"""Names of settings that would hold a secret; not "token", since tokens are also counted."""
 
 
 class PriceTable(Strict):
@@ -27,7 +27,7 @@ class PriceTable(Strict):
 
 
 class RoleTable(Strict):
-    """Who plays a role. `judge` compares pictures of a chain, `rater` rates single pictures, `reader` reads texts."""
+    """Who plays a role; `convergebench.roles.ROLE_NAMES` says which there are."""
 
     kind: Literal["measuring", "served", "word-list"] = "measuring"
     """`measuring`: a judge whose answers our own metrics give. `word-list`: a reader who looks for words. Neither is a
@@ -42,7 +42,7 @@ class RoleTable(Strict):
     """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent.
     One that providers use, one that begins with CONVERGEBENCH_, or one that CONVERGEBENCH_KEYS lists."""
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """How often each question is put; the value is the mean of the replies that can be parsed."""
+    """How often each question is asked; the value is the mean of the replies that can be parsed."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     """Sent only if given: some models refuse it."""
     seed: int | None = None
@@ -56,9 +56,9 @@ class RoleTable(Strict):
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
     """Questions in flight together."""
     per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
-    """Questions begun per minute; none = as fast as they come home."""
+    """Questions begun per minute; none = as fast as answers come."""
     seconds: Annotated[FiniteFloat, Field(gt=0)] = 120.0
-    """A question without an answer for so long is given up and put again."""
+    """A question without an answer for so long is given up and asked again."""
     dollars_per_million: PriceTable | None = None
     """The server's prices. Without them the cost is not known, which is said, and `--max-cost` is refused."""
     rubrics: dict[str, str] = Field(default_factory=dict)
@@ -68,7 +68,7 @@ class RoleTable(Strict):
 
     @field_validator("extra")
     @classmethod
-    def _nothing_twice(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _no_reserved_key(cls, value: dict[str, Any]) -> dict[str, Any]:
         for name in value:
             if name in RESERVED:
                 raise ValueError(f"'{name}' does not go into extra")
@@ -80,13 +80,13 @@ class RoleTable(Strict):
 
     @field_validator("base_url")
     @classmethod
-    def _ends_alike(cls, value: str) -> str:
+    def _without_trailing_slash(cls, value: str) -> str:
         return value.rstrip("/")
 
-    # a field's own fault is told with what was given; these two might have been given a secret, so they are
-    # looked at together with the rest
+    # pydantic's error for a single field shows its value; these two may hold a secret, so they are checked
+    # together with the rest
     @model_validator(mode="after")
-    def _no_secret_stands_here(self) -> RoleTable:
+    def _no_secret_inside(self) -> RoleTable:
         if self.base_url.endswith("/completions"):
             raise ValueError("base_url should end before /chat/completions, mostly with /v1")
         # which names are allowed depends on the user's list, not on the table: an old run stays readable without it
@@ -94,7 +94,7 @@ class RoleTable(Strict):
         return self
 
     @model_validator(mode="after")
-    def _what_each_kind_needs(self) -> RoleTable:
+    def _fields_fit_kind(self) -> RoleTable:
         if self.kind == "served":
             missing = [name for name in ("base_url", "model") if not getattr(self, name)]
             if missing:

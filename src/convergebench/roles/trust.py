@@ -1,7 +1,7 @@
-"""Who may be asked: the roles that a user gives, and those found in a run, which somebody else may have written.
+"""Which roles may be used: those that the user gives, and those found in a run, which may come from someone else.
 
-A served role says where pictures are sent, with which key, and which rubric files are read. One that is found in a
-run is used only if the user gives the same role or confirms it; until then it is shown and nothing of it is read.
+A served role determines where pictures are sent, with which key, and which rubric files are read. One that is found in
+a run is used only if the user gives the same role or confirms it; until then it is only displayed.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 FLAG = "--trust-roles"
 WITHOUT_SERVER = ("measuring", "word-list")
-"""Kinds that are code of this package: they send nothing and read no key."""
+"""Kinds implemented in this package: they send nothing and read no key."""
 
 
 @dataclass(frozen=True)
-class Answering:
-    """Who answers questions about a run."""
+class AvailableRoles:
+    """The roles that can answer questions about a run."""
 
     roles: Mapping[str, Role]
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Role of the run that was not confirmed → what it is and what to type."""
+    """Unconfirmed role of the run → an error message that describes it."""
     confirmed: Mapping[str, str] = field(default_factory=dict)
-    """Served role of the run that the user confirmed → as it is shown."""
+    """Served role of the run that the user confirmed → its description."""
 
     def require(self, asked: Iterable[str]) -> None:
-        """`StudyError` if one of these roles waits for the user's word."""
+        """`StudyError` if one of these roles is not confirmed by the user."""
         for name in asked:
             if name in self.refused:
                 raise StudyError(self.refused[name])
 
 
-def answering(found: object, given: Mapping[str, Any], *, trusted: bool) -> Answering:
+def available_roles(found: object, given: Mapping[str, Any], *, trusted: bool) -> AvailableRoles:
     """The roles of a run (`found`, as its manifest has them) with those that the user gives in their place."""
     tables = found if isinstance(found, Mapping) else {}
     roles = {name: make_role(name, _checked(name, table)) for name, table in given.items()}
@@ -49,34 +49,34 @@ def answering(found: object, given: Mapping[str, Any], *, trusted: bool) -> Answ
     for name, table in tables.items():
         if name in roles:
             continue
-        harmless = needs_no_word(table)
+        harmless = is_harmless(table)
         if not (harmless or trusted or _same_server(table, given.values())):
             refused[name] = (
-                f"the run names a {short_line(name)} of its own: {shown(table)}. Nothing was sent; if you know it, add "
-                f"{FLAG}, or name your own: --roles FILE"
+                f"the run names a {short_line(name)} of its own: {describe_role(table)}. Nothing was sent; if you know "
+                f"it, add {FLAG}, or name your own: --roles FILE"
             )
             continue
         try:
             roles[name] = make_role(name, _checked(name, table))
-        except StudyError as error:  # it matters only to whoever asks this role
+        except StudyError as error:  # an error only if this role is asked
             refused[name] = f"the run's {error}"
             continue
         if not harmless:
-            confirmed[name] = f"{short_line(name)}: {shown(table)}"
+            confirmed[name] = f"{short_line(name)}: {describe_role(table)}"
     for name, role in defaults().items():
-        if name not in refused:  # a role that waits for the user's word is not quietly played by another
+        if name not in refused:  # a role that is not confirmed is not silently replaced by the default
             roles.setdefault(name, role)
-    return Answering(roles, refused, confirmed)
+    return AvailableRoles(roles, refused, confirmed)
 
 
-def needs_no_word(table: object) -> bool:
+def is_harmless(table: object) -> bool:
     """Whether a role found in a run can do no harm: it has no server and brings no file."""
     if not isinstance(table, Mapping):
         return False
     return table.get("kind", "measuring") in WITHOUT_SERVER and not table.get("rubrics")
 
 
-def shown(table: object) -> str:
+def describe_role(table: object) -> str:
     """Server, model, name of the key's variable and files of a role, in one line."""
     if not isinstance(table, Mapping):
         return f"a {type(table).__name__} where a table should be"

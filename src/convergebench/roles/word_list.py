@@ -1,10 +1,10 @@
-"""The word list: the reader's question answered by looking for words, where no language model is at hand.
+"""The word list: the reader's question answered by searching for words, for use without a language model.
 
 It looks for words of damage (noise, grainy, pixelated, artefacts …) sentence by sentence. A word does not count if it
-is denied or to be avoided ("no visible noise", "noise-free", "must not create artifacts"), if its neighbours show that
-it means something else ("wood grain", "noise pollution"), or if the sentence speaks of the result alone. It understands
-nothing: what is said in other words is missed, and irony and other languages are lost on it. Wherever it shows it is
-called word list, not a language model, so nobody takes its answers for those of one.
+is negated or to be avoided ("no visible noise", "noise-free", "must not create artifacts"), if its neighbours show that
+it means something else ("wood grain", "noise pollution"), or if the sentence is only about the result. It misses other
+wordings, irony and other languages. It is always named "word list, not a language model", so that nobody takes it for
+one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VERSION = 1
 """Raised whenever its answer to the same words would change."""
 RUBRIC = "self-evaluation"
 SCOPE = 8
-"""Words before a word of damage among which a denial is looked for."""
+"""Words before or after a word of damage that are searched for a negation."""
 
 _SENTENCE = re.compile(r"[.!?;:…](?=[\s\"”')*]|$)|\n")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|,")
@@ -35,17 +35,17 @@ _DAMAGE = re.compile(
     r"|jpeg|compression|degrad(?:ed|ation)|corrupt(?:ed|ion)"
 )
 _FREEING = frozenset({"free", "less", "non", "anti", "low", "cancelling", "canceling", "proof"})
-"""Parts of a compound after which it is not damage: noise-free, non-pixelated."""
+"""Parts of a compound that negate it: noise-free, non-pixelated."""
 _DENIAL = re.compile(
     r".*n't|no|not|never|none|nothing|neither|nor|without|zero|cannot|absen(?:t|ce)|devoid|free|clear|lack(?:s|ed|ing)?"
     r"|avoid(?:s|ed|ing|ance)?|prevent(?:s|ed|ing)?|introduc(?:e|es|ing)|add(?:s|ing)?|creat(?:e|es|ing)|check(?:ing|ed)?"
 )
-"""Words before damage that say it is not there, must not come, is only now being made, or is only looked for."""
+"""Words before damage that mean it is absent, to be avoided, just being added, or only checked for."""
 _GONE = re.compile(r"(?:absent|missing|gone|invisible|(?:not|\w+n't)(?: \w+)? (?:present|visible|seen|found|there))\b")
 """What a word of damage may be followed by, after `is` or `are`."""
 _BEING = frozenset({"is", "are", "was", "were", "seems", "remains", "isn't", "aren't", "wasn't", "weren't"})
 _BARRIER = frozenset({"but", "however", "yet", "although", "though", "because", "which", "apart", "except", "besides"})
-"""A denial on the far side of one of these is about something else."""
+"""A negation beyond one of these does not apply."""
 _SHOWING = frozenset({"shows", "has", "contains", "looks", "appears", "seems", "exhibits", "suffers", "is", "are"})
 _RESULT = frozenset({"output", "outputs", "result", "results", "generated", "draft", "final", "replica", "return"})
 _GIVEN = frozenset({"original", "source", "input", "reference", "provided", "given", "uploaded"})
@@ -72,7 +72,7 @@ _NOISE_OF_A_SCREEN = frozenset(
 
 
 class WordListReader(Role):
-    """Answers `self-evaluation`, always the same for the same words."""
+    """Answers `self-evaluation`, deterministically."""
 
     about = NAME
 
@@ -82,33 +82,33 @@ class WordListReader(Role):
             raise StudyError('the word list reads no rubrics; they go with kind = "served"')
 
     def require(self, rubric: str) -> None:
-        """It has words for one question only."""
+        """Only its own rubric."""
         if rubric != RUBRIC:
             raise StudyError(
                 f"the word list does not answer '{rubric}' (only {RUBRIC}); give a reader of kind = \"served\""
             )
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
-        """Yes or no, as a model would be asked to say."""
+        """Yes or no, as a model would answer."""
         self.require(payload["rubric"])
         question = load_rubric(RUBRIC).template.strip().removesuffix("$reasoning")
         if not payload["text"].startswith(question):
             raise StudyError(
                 f"the word list knows '{RUBRIC}' in its shipped words only; give a reader of kind = \"served\""
             )
-        said = "yes" if mentions_damage(payload["text"].removeprefix(question)) else "no"
-        return Answered(parse(said, form_of(payload)), said, NAME)
+        reply = "yes" if mentions_damage(payload["text"].removeprefix(question)) else "no"
+        return Answered(parse(reply, form_of(payload)), reply, NAME)
 
 
 def _all_words() -> list[Any]:
-    """Everything an answer depends on, so that another list of words is another reader."""
+    """Everything that an answer depends on, for the fingerprint."""
     patterns = [pattern.pattern for pattern in (_SENTENCE, _TOKEN, _DAMAGE, _DENIAL, _GONE)]
     sets = (_FREEING, _BEING, _BARRIER, _SHOWING, _RESULT, _GIVEN, _NOISE_OF_A_SCREEN)
     return [patterns, [sorted(one) for one in sets], {start: sorted(one) for start, one in _BESIDE.items()}, SCOPE]
 
 
 def mentions_damage(summary: str) -> bool:
-    """Whether some sentence says that the picture is noisy, pixelated or has artefacts, as far as words tell."""
+    """Whether a sentence says that the picture is noisy, pixelated or has artefacts."""
     plain = summary.lower().replace("’", "'")
     return any(_sentence_mentions(_TOKEN.findall(sentence)) for sentence in _SENTENCE.split(plain))
 
@@ -143,7 +143,7 @@ def _denied_before(words: Sequence[str], place: int) -> bool:
         word = words[back]
         if word in _BARRIER or (word == "and" and words[back + 1] in _SHOWING):
             return False
-        if word == "," and not (back and _is_damage(words[back - 1])):  # a list of damages is denied as a whole
+        if word == "," and not (back and _is_damage(words[back - 1])):  # a list of damages is negated as a whole
             return False
         if _DENIAL.fullmatch(word):
             return True

@@ -1,1 +1,1 @@
-"""Rubrics: what is asked about pictures, and how a reply must look. Who answers is a role's business."""
+"""Rubrics: questions about pictures and the format of their replies. Roles answer them."""

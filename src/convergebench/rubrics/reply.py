@@ -1,8 +1,8 @@
-"""Reading a model's reply: what was asked for, exactly, or nothing.
+"""Parse a model's reply: exactly the requested form, or nothing.
 
 A reply has a form. `json`: one object with the fields of the form, all of them, no others, numbers within their scale.
 `tag`: one plain number between `<answer>` and `</answer>`, after thinking in `<think>` tags if there is any. `word`:
-one of two bare words, such as `no` and `yes`. Anything else is None. Nothing is ever fished out of a sentence.
+one of two bare words, such as `no` and `yes`. Anything else is None; no value is extracted from free text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WORDS = {"number": "number", "text": "text", "texts": "list of texts"}
 
 
 class ReplyField(Strict):
-    """One thing the model is to say."""
+    """One field of the reply."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     type: Literal["number", "text", "texts"] = "number"
@@ -42,7 +42,7 @@ class ReplyField(Strict):
     scale: tuple[FiniteFloat, FiniteFloat] | None = None
     """Lowest and highest number."""
     optional: bool = False
-    """May be null: it cannot be told."""
+    """May be null, where the pictures do not show the answer."""
 
     @model_validator(mode="after")
     def _numbers_have_a_scale(self) -> ReplyField:
@@ -63,9 +63,9 @@ class ReplyForm(Strict):
     tag: Annotated[str, Field(pattern=r"^[a-z]*$")] = ""
     """The tag that holds the number, for the form `tag`."""
     choices: tuple[Choice, ...] = ()
-    """The two words of the form `word`: what stands for the lower end of the field's scale, and for its upper end."""
+    """The two words of the form `word`: for the lower and for the upper end of the field's scale."""
     unclipped: bool = False
-    """Numbers that leave their scale are kept as they are given; otherwise such a reply counts as unparsable."""
+    """Numbers outside their scale are kept as given; otherwise such a reply is unparsable."""
     fields: Annotated[tuple[ReplyField, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -84,15 +84,15 @@ class ReplyForm(Strict):
         return self
 
     @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """`choices` came later: left out where there are none, so that keys of older questions stay what they are."""
+    def _without_empty_choices(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out empty `choices`, a later addition, so that keys of older questions stay the same."""
         content: dict[str, Any] = handler(self)
         if not self.choices:
             del content["choices"]
         return content
 
-    def words(self) -> str:
-        """The form in words, for the question."""
+    def as_text(self) -> str:
+        """The form as a sentence for the question."""
         if self.form == "word":
             return f"Reply with one word, {self.choices[1]} or {self.choices[0]}, and nothing else."
         if self.form == "tag":
@@ -100,10 +100,10 @@ class ReplyForm(Strict):
         lines = [f'- "{field.name}" ({_kind(field)}): {field.about}' for field in self.fields]
         return "\n".join(["Reply with one JSON object and nothing else. Its keys, in this order:", *lines])
 
-    def schema_of(self) -> dict[str, Any]:
-        """The form as a JSON schema, in the subset that servers hold a model to: all keys required, no others.
+    def json_schema(self) -> dict[str, Any]:
+        """The form as a JSON schema, in the subset that servers enforce: all keys required, no others.
 
-        Scales are left to the words and to `parse`: some servers turn down a schema with bounds.
+        Scales are left to the question and to `parse`: some servers reject a schema with bounds.
         """
         return {
             "type": "object",
@@ -114,7 +114,7 @@ class ReplyForm(Strict):
 
 
 def parse(text: str, form: ReplyForm) -> dict[str, Any] | None:
-    """The fields of a reply, or None if it is not what was asked for."""
+    """The fields of a reply, or None if it does not have the requested form."""
     return {"json": _from_json, "tag": _from_tag, "word": _from_word}[form.form](text, form)
 
 
@@ -130,13 +130,13 @@ def _from_json(text: str, form: ReplyForm) -> dict[str, Any] | None:
 
 
 def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
-    said = text.strip()
-    if thought := _THOUGHT.match(said):  # looked for at the start alone: a reply full of openings takes no longer
-        said = said[thought.end() :]
+    reply = text.strip()
+    if thought := _THOUGHT.match(reply):  # only at the start: many opening tags cost no time
+        reply = reply[thought.end() :]
     opening, closing = f"<{form.tag}>", f"</{form.tag}>"
-    if not (said.startswith(opening) and said.endswith(closing)):
+    if not (reply.startswith(opening) and reply.endswith(closing)):
         return None
-    number = said[len(opening) : -len(closing)].strip()
+    number = reply[len(opening) : -len(closing)].strip()
     if not _NUMBER.fullmatch(number):
         return None
     (field,) = form.fields
@@ -147,13 +147,13 @@ def _from_tag(text: str, form: ReplyForm) -> dict[str, Any] | None:
 
 
 def _from_word(text: str, form: ReplyForm) -> dict[str, Any] | None:
-    """The whole reply, whatever its case, with or without quotation marks around it and one full stop at its end."""
-    said = text.strip()
-    bare = said.removesuffix(".")
+    """The whole reply must be one of the choices, in any case, optionally quoted and with one full stop."""
+    reply = text.strip()
+    bare = reply.removesuffix(".")
     if quoted := _QUOTED.fullmatch(bare):
-        # the full stop may stand within the marks, but not within and behind them
+        # the full stop may be inside the quotation marks or after them, not both
         bare = next(part for part in quoted.groups() if part is not None)
-        bare = bare.removesuffix(".") if not said.endswith(".") else bare
+        bare = bare.removesuffix(".") if not reply.endswith(".") else bare
     bare = bare.lower()
     if bare not in form.choices:
         return None
@@ -163,13 +163,13 @@ def _from_word(text: str, form: ReplyForm) -> dict[str, Any] | None:
 
 
 def _checked(content: Any, form: ReplyForm) -> dict[str, Any]:
-    """The fields if they are all right, else `ValidationError`, which is a `ValueError`."""
+    """The validated fields; raises `ValidationError`, which is a `ValueError`."""
     return _model(form).model_validate(content).model_dump(by_alias=True)
 
 
 @cache
 def _model(form: ReplyForm) -> type[BaseModel]:
-    """Its attributes are numbered: a field may be called `copy` or `model_dump`, as the class's own members are."""
+    """Attributes are numbered, since a field may be called `copy` or `model_dump` like the class's own members."""
     fields: dict[str, Any] = {
         f"field_{number}": (_type(field, form.unclipped), Field(alias=field.name))
         for number, field in enumerate(form.fields)

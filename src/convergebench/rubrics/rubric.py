@@ -1,7 +1,7 @@
-"""Rubrics: what is asked about which pictures and how the reply must look, as data.
+"""Rubrics: a question, its pictures and the form of its reply, as data.
 
-A rubric is a TOML file. Shipped ones are found by name, a person's own by its path. A question carries the whole of
-its words, so the journal can be read without the rubric and other words are another question.
+A rubric is a TOML file. Shipped ones are found by name, a user's own by path. A question carries its full text, so
+the journal can be read without the rubric, and another text is another question.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from convergebench.types import Better, CompareRole
 DATA = Path(__file__).parent / "data"
 
 Picture = Literal["subject", "reference", "via"]
-WORDS = ("instruction", "forward", "reasoning", "reply")
-"""What a template may put in: the instruction the subject was made with, the one that is being undone, the editor's
-summary of what it thought while it made the subject, the form of the reply."""
+PLACEHOLDERS = ("instruction", "forward", "reasoning", "reply")
+"""Placeholders of a template: the instruction the subject was made with, the one that is being undone, the editor's
+summary of its reasoning about the subject, the form of the reply."""
 
 
 class MetricTable(Strict):
-    """How a rubric is a metric by itself."""
+    """Makes a rubric a metric."""
 
     value: str
     """The field, a number, that is the value."""
     better: Better
     """`higher`, `lower` or `neither`."""
     roles: Annotated[tuple[CompareRole, ...], Field(min_length=1)] = ("return",)
-    """Which comparisons it is asked about."""
+    """Which kinds of comparison it is asked about."""
     asks: Annotated[str, Field(min_length=1)] = "rater"
-    """Who is asked."""
+    """The role that is asked."""
 
 
 class Rubric(Strict):
@@ -49,9 +49,9 @@ class Rubric(Strict):
     version: Annotated[int, Field(ge=1)] = 1
     about: str = ""
     origin: str = ""
-    """Where the words come from, if they are not our own."""
+    """Source of the text, if it is not our own."""
     pictures: tuple[Picture, ...]
-    """Which pictures, in the order in which they are shown; none: the question is about words alone."""
+    """Which pictures, in the order shown; none: the question is about text alone."""
     system: str = ""
     template: Annotated[str, Field(min_length=1)]
     """The question; `$instruction`, `$forward`, `$reasoning` and `$reply` are filled in."""
@@ -59,7 +59,7 @@ class Rubric(Strict):
     metric: MetricTable | None = None
 
     @model_validator(mode="after")
-    def _is_about_something(self) -> Rubric:
+    def _varies(self) -> Rubric:
         if not self.pictures and not self.needs:
             raise ValueError("the question shows no picture and fills in no words, so it would always be the same one")
         return self
@@ -73,38 +73,40 @@ class Rubric(Strict):
 
     @field_validator("system")
     @classmethod
-    def _stands_as_it_is(cls, text: str) -> str:
-        for word in WORDS:
+    def _without_placeholders(cls, text: str) -> str:
+        for word in PLACEHOLDERS:
             if f"${word}" in text or f"${{{word}}}" in text:
                 raise ValueError(f"nothing is filled into system; ${word} goes into the template")
         return text
 
     @field_validator("template")
     @classmethod
-    def _only_known_words(cls, text: str) -> str:
+    def _known_placeholders(cls, text: str) -> str:
         template = Template(text)
         if not template.is_valid():
             raise ValueError("a lone $ stands in the template; write $$ for a dollar sign")
         for word in template.get_identifiers():
-            if word not in WORDS:
-                raise ValueError(f"the template asks for ${word}{suggest(word, WORDS)} (known: {', '.join(WORDS)})")
+            if word not in PLACEHOLDERS:
+                raise ValueError(
+                    f"the template asks for ${word}{suggest(word, PLACEHOLDERS)} (known: {', '.join(PLACEHOLDERS)})"
+                )
         return text
 
     @property
     def fingerprint(self) -> str:
-        """The rubric in one word; any other wording is another one."""
+        """A hash of everything that a question and its reply depend on."""
         return fingerprint(self.name, self.version, self.model_dump(mode="json", exclude={"about", "origin"}))
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Which words it cannot do without."""
+        """Placeholders that must have a value, `reply` aside."""
         return tuple(word for word in Template(self.template).get_identifiers() if word != "reply")
 
 
 def question(rubric: Rubric, words: Mapping[str, str], **facts: str | None) -> dict[str, Any]:
-    """What is put to a role. `facts` (the operation, say) go along unseen by a model, for roles that measure."""
-    # the edges of the template go before anything is filled in: what somebody else wrote stays as it is
-    text = Template(rubric.template.strip()).substitute({**words, "reply": rubric.reply.words()})
+    """The payload of a question. `facts` (the operation, say) are for roles that measure, not shown to models."""
+    # strip the template before filling it in, so that the filled-in text stays unchanged
+    text = Template(rubric.template.strip()).substitute({**words, "reply": rubric.reply.as_text()})
     return {
         "rubric": rubric.name,
         "pictures": list(rubric.pictures),
@@ -116,12 +118,12 @@ def question(rubric: Rubric, words: Mapping[str, str], **facts: str | None) -> d
 
 
 def form_of(payload: Mapping[str, Any]) -> ReplyForm:
-    """The form that a question asks for."""
+    """The form of reply that a question requests."""
     return ReplyForm.model_validate(payload["reply"])
 
 
 def rubric_names() -> tuple[str, ...]:
-    """The shipped ones."""
+    """Names of the shipped rubrics."""
     return tuple(sorted(path.stem for path in DATA.glob("*.toml")))
 
 

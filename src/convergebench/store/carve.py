@@ -1,8 +1,8 @@
 """Rows out of the bytes of a database that SQLite itself can no longer read.
 
-A table of a run is a tree of pages. Where a page above is damaged, SQLite cannot find the sound pages below it; here
-every page is looked at by itself (also those that still stand in the write-ahead log). Which table a record belongs to
-is not written on its page: whoever asks must know a row of theirs when they see it.
+A table of a run is a tree of pages. Where an inner page is damaged, SQLite cannot find the intact pages below it; here
+every page is read on its own, those in the write-ahead log included. A page does not name its table: the caller has to
+recognise its rows.
 See https://www.sqlite.org/fileformat2.html for the layout.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-Values = tuple[Any, ...]
+from convergebench.store.columns import Values
 
 _PAGE_KINDS = {0x0A: 8, 0x02: 12}
 """Pages of trees without row numbers, leaf and inner, with the size of their heading."""
@@ -22,7 +22,7 @@ _WAL_HEADING, _FRAME_HEADING = 32, 24
 
 
 def carve(database: Path) -> Iterator[Values]:
-    """Every record that can be read, the newest pages first; text is decoded leniently, so check it."""
+    """Every record that can be read, the newest pages first; text that is not UTF-8 is decoded with surrogates."""
     data = _bytes(database)
     size = _page_size(data)
     pages = {number: data[(number - 1) * size : number * size] for number in range(1, len(data) // size + 1)}
@@ -40,14 +40,14 @@ def _bytes(path: Path) -> bytes:
 
 
 def _page_size(data: bytes) -> int:
-    """As its heading says; 4096, SQLite's own, where the heading is gone."""
-    (said,) = struct.unpack_from(">H", data, 16) if len(data) >= 18 else (0,)
-    size = 65536 if said == 1 else said
+    """From the file header; SQLite's default of 4096 if the header is damaged."""
+    (stated,) = struct.unpack_from(">H", data, 16) if len(data) >= 18 else (0,)
+    size = 65536 if stated == 1 else stated
     return size if 512 <= size <= 65536 and size & (size - 1) == 0 else 4096
 
 
 def _logged(log: bytes, size: int) -> Iterator[tuple[int, bytes]]:
-    """(number, page) of every frame of the write-ahead log, in order of writing; an old round's frames end it."""
+    """(number, page) of every frame of the write-ahead log, oldest first, up to leftovers of an earlier log."""
     if len(log) < _WAL_HEADING:
         return
     salt = log[16:24]

@@ -1,7 +1,6 @@
 """What each column of the journal can hold.
 
-Values are checked before they are handed over, so that a bad one fails its own caller and never the transaction of
-others.
+Values are checked before they are queued: a bad one fails its own caller, never the shared transaction.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from convergebench.errors import Unstorable
+from convergebench.store.tables import TableRow
 
 LARGEST = 2**63 - 1
 """SQLite's integers have 64 bits."""
@@ -27,6 +27,13 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, tuple[Column, ...]]
+Values = tuple[Any, ...]
+"""The cells of a row, in column order."""
+
+
+def by_column(columns: Sequence[Column], values: Values) -> dict[str, Any]:
+    """A row's cells by column name."""
+    return {column.name: value for column, value in zip(columns, values, strict=True)}
 
 
 def columns_of(connection: sqlite3.Connection) -> Columns:
@@ -40,19 +47,18 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[Column]:
     return [Column(name, kind.lower(), bool(required or key)) for _, name, kind, required, _, key in rows]
 
 
-def require_storable(columns: Columns, table: str, values: Sequence[Any]) -> None:
-    """`Unstorable` if a row does not fit its table."""
-    wanted = columns.get(table)
-    if wanted is None or len(wanted) != len(values):
-        raise Unstorable(f"a row of {len(values)} values does not fit the table '{table}'")
-    for column, value in zip(wanted, values, strict=True):
+def require_storable(columns: Columns, row: TableRow) -> None:
+    """`Unstorable` if a cell of a row does not fit its column."""
+    if not isinstance(row, TableRow):
+        raise Unstorable(f"a {type(row).__name__} is no row of a table; see convergebench.store.tables")
+    for column, value in zip(columns[row.table], row.values(), strict=True):
         fault = _fault(column, value)
         if fault:
-            raise Unstorable(f"{table}.{column.name} cannot hold {fault}")
+            raise Unstorable(f"{row.table}.{column.name} cannot hold {fault}")
 
 
 def _fault(column: Column, value: Any) -> str:
-    """What is wrong with a value, or nothing."""
+    """What is wrong with a value; empty if it is valid."""
     if value is None:
         return "an empty value" if column.required else ""
     if column.kind == "text":

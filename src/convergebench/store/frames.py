@@ -1,4 +1,4 @@
-"""Tables of a run as frames, read straight from the journal. Reading needs no lock: a running run can be looked at."""
+"""Tables of a run as frames, read from the journal without a lock, so that a running run can be read too."""
 
 from __future__ import annotations
 
@@ -8,38 +8,44 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.store.journal import connect
+from convergebench.store.connection import open_for_reading
 from convergebench.store.labels import LOOKED
 from convergebench.store.run import require_run
 
-MEASUREMENTS = {
+_OF_CASE = {
     "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
-    "category": pl.String, "replicate": pl.Int64, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
-    "value": pl.Float64, "status": pl.String, "detail": pl.String, "role": pl.String, "align": pl.String,
-    "fingerprint": pl.String,
+    "category": pl.String, "replicate": pl.Int64,
+}  # fmt: skip
+"""Columns of a chain and its case, with which most tables begin."""
+MEASUREMENTS = {
+    **_OF_CASE, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
+    "value": pl.Float64, "status": pl.String, "detail": pl.String, "role": pl.String, "lag": pl.Int64,
+    "align": pl.String, "fingerprint": pl.String,
 }  # fmt: skip
 CHAINS = {
-    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
-    "category": pl.String, "replicate": pl.Int64, "status": pl.String, "detail": pl.String, "rounds": pl.Int64,
+    **_OF_CASE, "status": pl.String, "detail": pl.String, "rounds": pl.Int64,
     "planned": pl.Int64, "steps": pl.Int64, "dollars": pl.Float64, "seconds": pl.Float64,
 }  # fmt: skip
 STEPS = {
-    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
-    "category": pl.String, "replicate": pl.Int64, "index": pl.Int64, "round": pl.Int64, "leg": pl.String,
+    **_OF_CASE, "index": pl.Int64, "round": pl.Int64, "leg": pl.String,
     "instruction": pl.String, "image": pl.String, "width": pl.Int64, "height": pl.Int64, "seconds": pl.Float64,
     "dollars": pl.Float64, "attempts": pl.Int64, "status": pl.String, "detail": pl.String, "seed": pl.Int64,
     "settings": pl.String, "model": pl.String, "reasoning": pl.String, "used": pl.String, "started": pl.String,
     "id": pl.String,
 }  # fmt: skip
 SCORES = {
-    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
-    "category": pl.String, "replicate": pl.Int64, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
+    **_OF_CASE, "round": pl.Int64, "step": pl.Int64, "metric": pl.String,
     "value": pl.Float64, "status": pl.String, "detail": pl.String, "role": pl.String,
 }  # fmt: skip
 ATTEMPTS = {
     "editor": pl.String, "step": pl.String, "attempt": pl.Int64, "started": pl.String, "seconds": pl.Float64,
     "dollars": pl.Float64, "outcome": pl.String, "error": pl.String, "model": pl.String, "settled": pl.Int64,
     "part": pl.String,
+}  # fmt: skip
+ANSWERS = {
+    **_OF_CASE, "position": pl.Int64, "role": pl.String, "payload": pl.String,
+    "value": pl.String, "raw": pl.String, "model": pl.String, "seconds": pl.Float64, "dollars": pl.Float64,
+    "id": pl.String,
 }  # fmt: skip
 SPENDING = {
     "editor": pl.String, "calls": pl.Int64, "dollars": pl.Float64, "unknown_calls": pl.Int64,
@@ -53,8 +59,7 @@ LABELS = {
     "confidence": pl.Float64, "source": pl.String, "by": pl.String, "detail": pl.String, "made": pl.String,
 }  # fmt: skip
 PROBES = {
-    "editor": pl.String, "case": pl.String, "source": pl.String, "kind": pl.String, "pair": pl.String,
-    "category": pl.String, "replicate": pl.Int64, "step": pl.Int64, "probe": pl.String, "by": pl.String,
+    **_OF_CASE, "step": pl.Int64, "probe": pl.String, "by": pl.String,
     "value": pl.Float64,
 }  # fmt: skip
 ANCHORS = {
@@ -70,34 +75,24 @@ class RunFrames:
 
     def __init__(self, root: Path) -> None:
         self.root = require_run(root)
-        self._connection = connect(root / "run.sqlite", read_only=True)
-        # a run of an older schema can be read without being changed
-        columns = {row[1] for row in self._connection.execute("pragma table_info(steps)")}
-        self._used = "s.used" if "used" in columns else "null"
-        columns = {row[1] for row in self._connection.execute("pragma table_info(attempts)")}
-        self._whole, self._settled = ("part = ''", "settled, part") if "settled" in columns else ("1", "1, ''")
-        tables = {row[0] for row in self._connection.execute("select name from sqlite_master")}
-        self._examined = {"labels", "probes"} <= tables
-        self._anchored = "anchors" in tables
+        self._connection = open_for_reading(root / "run.sqlite")
 
     def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
         rows = self._connection.execute(query, parameters).fetchall()
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def measurements(self, align: str) -> pl.DataFrame:
-        """One row per (editor, case, step, metric) under this alignment; rows of lags are named `rmse-lag1`.
+        """One row per (editor, case, step, metric, role, lag) under this alignment.
 
-        Rows against step 1 are named `ssim-first`, those against replicate 0 `rmse-replicate`. Pictures that only an
-        audit wanted rated are left out (`scores` has them): inside a round they would give its curve a second value.
+        `role` says what the image was compared with; `convergebench.analysis.series` makes one name of metric, role and
+        lag. Images that only an audit rates are left out (`scores` has them): inside a round they would give its curve
+        a second value.
         """
         return self._frame(
-            f"""select k.editor, k."case", {_CASE}, k.round, k.step,
-                  m.metric || case k.role when 'lag' then '-lag' || k.lag
-                                          when 'first' then '-first'
-                                          when 'replicate' then '-replicate' else '' end,
-                  m.value, m.status, m.detail, k.role, m.align, m.fingerprint
+            f"""select k.editor, k."case", {_CASE}, k.round, k.step, m.metric,
+                  m.value, m.status, m.detail, k.role, k.lag, m.align, m.fingerprint
                 from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
-                where m.align in (?, 'none') and k.role <> 'alone' order by 1, 2, 9, 10, 14""",
+                where m.align in (?, 'none') and k.role <> 'alone' order by 1, 2, 9, 10, 14, 15""",
             MEASUREMENTS,
             (align,),
         )
@@ -110,16 +105,14 @@ class RunFrames:
 
     def anchors(self) -> pl.DataFrame:
         """What metrics say of noise, of grey and of another source, one row per source, anchor and metric."""
-        if not self._anchored:
-            return pl.DataFrame(schema=ANCHORS)
         query = """select source, anchor, metric, fingerprint, value, status, detail from anchors
                    order by source, anchor, metric, fingerprint"""
         return self._frame(query, ANCHORS)
 
     def scores(self, metrics: Sequence[str]) -> pl.DataFrame:
-        """Every score of every picture by itself, one row per (editor, case, step, metric), whatever role it came by.
+        """Every no-reference score, one row per (editor, case, step, metric), from comparisons of any role.
 
-        Under which alignment it was measured does not matter: a single picture is not moved.
+        The alignment is ignored: a single picture is not aligned.
         """
         names = list(metrics)
         found = self._frame(
@@ -151,15 +144,15 @@ class RunFrames:
         made = f"""select p.editor, p."case", {_CASE}, p.position, coalesce(k.round, (p.position + 1) / 2),
                 coalesce(l.role, 'step'),
                 s.instruction, i.file, i.width, i.height, t.seconds, t.dollars, t.attempts, s.status, s.detail, s.seed,
-                s.settings, t.model, s.reasoning, {self._used}, t.started, s.id
+                s.settings, t.model, s.reasoning, s.used, t.started, s.id
               from chain_steps p join steps s on s.id = p.step join cases c on c.id = p."case"
               left join images i on i.id = s.image
               left join comparisons k on k.editor = p.editor and k."case" = p."case" and k.step = p.position
                 and k.role = 'step'
               left join comparisons l on l.editor = p.editor and l."case" = p."case" and l.step = p.position
                 and l.role in ('forward', 'backward')
-              left join (select step, sum(seconds) seconds, sum(dollars) dollars, sum({self._whole}) attempts,
-                         max(model) filter (where {self._whole}) model, min(started) started
+              left join (select step, sum(seconds) seconds, sum(dollars) dollars, sum(part = '') attempts,
+                         max(model) filter (where part = '') model, min(started) started
                          from attempts group by step) t on t.step = s.id"""
         source = f"""select h.editor, h."case", {_CASE}, 0, 0, 'source', '', i.file, i.width, i.height, 0, 0, 0, 'ok',
                 '', null, null, null, null, null, null, c.image
@@ -169,27 +162,36 @@ class RunFrames:
     def attempts(self) -> pl.DataFrame:
         """Every call that was made, in order of time."""
         return self._frame(
-            f"""select editor, step, attempt, started, seconds, dollars, outcome, error, model, {self._settled}
+            """select editor, step, attempt, started, seconds, dollars, outcome, error, model, settled, part
                 from attempts order by started, step, attempt""",
             ATTEMPTS,
         )
 
+    def answers(self) -> pl.DataFrame:
+        """Every answer of a role, with the chain and position where it was asked first (null: in no chain).
+
+        `payload` and `value` are JSON; `value` is null where the reply was refused or could not be parsed.
+        """
+        return self._frame(
+            f"""select a.editor, a."case", {_CASE}, a.position, a.role, a.payload, a.value, a.raw, a.model, a.seconds,
+                  a.dollars, a.id
+                from answers a left join cases c on c.id = a."case" order by 1, 2, 8, 9, a.id""",
+            ANSWERS,
+        )
+
     def spending(self) -> pl.DataFrame:
         """Per editor, and per role as `role:NAME`: calls and dollars, those of failed steps and unknown outcome too."""
-        unsettled = "not settled" if self._whole != "1" else "0"
         # an editor made of others spends through its parts, whose rows are calls of their own
-        made = "part = '' and step in (select step from attempts where part <> '')" if self._whole != "1" else "0"
+        made = "part = '' and step in (select step from attempts where part <> '')"
         return self._frame(
-            f"""select editor, sum(outcome <> 'reused' and not ({made})), sum(dollars), sum({unsettled}),
-                  coalesce(sum(dollars) filter (where {unsettled}), 0.0)
+            f"""select editor, sum(outcome <> 'reused' and not ({made})), sum(dollars), sum(not settled),
+                  coalesce(sum(dollars) filter (where not settled), 0.0)
                 from attempts group by editor order by editor""",
             SPENDING,
         )
 
     def labels(self) -> pl.DataFrame:
-        """Every failure label ever given, the oldest first; which of them count is for the analysis to say."""
-        if not self._examined:
-            return pl.DataFrame(schema=LABELS)
+        """Every failure label ever given, the oldest first; the analysis decides which of them count."""
         rows = self._connection.execute(
             """select l.id, l.editor, l."case", c.source, c.pair, c.category, c.replicate, l.mode, l.level, l.present,
                  l.step, l.last, l.shown, l.region, l.evidence, l.confidence, l.source, l."by", l.detail, l.made
@@ -201,8 +203,6 @@ class RunFrames:
 
     def probes(self) -> pl.DataFrame:
         """The numbers that detectors looked at, one row per chain, step, probe and detector."""
-        if not self._examined:
-            return pl.DataFrame(schema=PROBES)
         return self._frame(
             f"""select p.editor, p."case", {_CASE}, p.step, p.probe, p."by", p.value
                 from probes p join cases c on c.id = p."case" where p.probe <> ? order by 1, 2, 9, 10, 8""",
@@ -216,5 +216,5 @@ class RunFrames:
         return {(editor, case): count for editor, case, count in self._connection.execute(query)}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database."""
         self._connection.close()

@@ -1,7 +1,7 @@
 """Content-addressed image files: the bytes as received, whole and on the disk before any row names them.
 
-An image's name is the hash of its bytes, so every reading is checked against the name: bytes that are not what their
-name says go to no editor, judge, metric or export.
+An image's name is the hash of its bytes and is checked at every read: damaged bytes reach no editor, judge, metric or
+export.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
@@ -35,10 +35,10 @@ EXTENSIONS = {
 _FILE = re.compile(r"images/([0-9a-f]{2})/([0-9a-f]{62})\.[a-z]{3,4}")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 PART = ".part-"
-"""How the names of files begin that are not whole yet."""
+"""Prefix of files that are still being written."""
 _REPORT_PART = re.compile(r"\..+\.\d+\.part")
 OLD = 3600.0
-"""Seconds after which an unfinished file of a report was left behind."""
+"""Seconds after which an unfinished report file counts as abandoned."""
 
 
 class DamagedImage(StudyError):
@@ -52,7 +52,7 @@ class DamagedImage(StudyError):
         self.root, self.file, self.what = root, file, what
 
     def __reduce__(self) -> tuple[type[DamagedImage], tuple[Path, str, str]]:
-        """As it comes home from a worker process."""
+        """For pickling: workers raise it in another process."""
         return DamagedImage, (self.root, self.file, self.what)
 
 
@@ -89,13 +89,13 @@ def file_of(identity: str, mime: str) -> str:
 
 
 def identity_of(file: str) -> str | None:
-    """The id that a file's name stands for; None where it is no name of a stored image."""
+    """The image id that a file's name encodes; None if it is not the name of a stored image."""
     found = _FILE.fullmatch(file)
     return f"i1:{found[1]}{found[2]}" if found else None
 
 
 def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
-    """The bytes as received: what the file's name says, and the image that the caller means."""
+    """The bytes as received; `DamagedImage` if they do not match the file's name or `identity`."""
     named = identity_of(file)
     if named is None:
         raise DamagedImage(root, file, "is not the name of a stored image")
@@ -114,34 +114,45 @@ def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
     return data
 
 
-class ImageStore:
-    """`images/ab/cdef….png` below a run directory. Safe to call from any thread.
+class ImageReader(Protocol):
+    """A source of image bytes: a run, or plain files. It can be sent to a worker process."""
 
-    `place` says where the run directory is, each time that something is written there; it raises where the directory
-    was moved away, and `require` does so before an image is read for a call that would be paid.
+    def read(self, file: str, identity: str | None = None) -> bytes:
+        """The bytes as received; `DamagedImage` if they are not those of `identity`."""
+
+
+class ImageStore:
+    """The images of a run: `images/ab/cdef….png` below its directory. Safe to call from any thread.
+
+    Made by `open_images` (or by `Run`, whose store may write). `locate` gives the run directory before each write and
+    raises if it was moved away; `require` raises likewise before each read.
     """
 
     def __init__(
-        self, root: Path, *, place: Callable[[], Path] | None = None, require: Callable[[], None] | None = None
+        self, root: Path, *, locate: Callable[[], Path] | None = None, require: Callable[[], None] | None = None
     ) -> None:
         self.root = root
-        self._place, self._require = place or (lambda: root), require or (lambda: None)
-        # its own threads: an editor that blocks the event loop's must not keep images from being written
+        self._locate, self._require = locate or (lambda: root), require or (lambda: None)
+        # its own threads: an editor that blocks those of the event loop must not delay writing images
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="images")
+
+    def __reduce__(self) -> tuple[Callable[[Path], ImageStore], tuple[Path]]:
+        """In a worker process: the same images, for reading."""
+        return open_images, (self.root,)
 
     async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
         """Do disk work beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def file_of(self, identity: str, mime: str) -> str:
-        """Where an image lives, relative to the run directory."""
+        """Where an image is kept, relative to the run directory."""
         return file_of(identity, mime)
 
     def put(self, data: bytes, mime: str) -> str:
         """Store bytes, return their id. A file that is there is kept only if it holds the same bytes."""
         identity = image_id(data)
         try:
-            path = self._place() / file_of(identity, mime)
+            path = self._locate() / file_of(identity, mime)
             if not _holds(path, data):
                 _make_way(path)
                 write_synced(path, data)
@@ -153,12 +164,23 @@ class ImageStore:
             ) from error
         return identity
 
-    def read(self, file: str) -> bytes:
-        """The bytes behind a relative path, as received."""
-        self._require()
-        return read_image(self.root, file)
+    def put_crop(self, file: str, data: bytes) -> None:
+        """Store the crop that shows a failure, under its path inside the run directory."""
+        write_synced(self.root / file, data)
 
-    def is_sound(self, file: str) -> bool:
+    def read(self, file: str, identity: str | None = None) -> bytes:
+        """The bytes behind a path inside the run directory, as received; `DamagedImage` if they are not `identity`."""
+        self._require()
+        return read_image(self.root, file, identity)
+
+    def view(self, file: str) -> bytes | None:
+        """The bytes of an image or a crop, to be looked at as they are; None if they cannot be read."""
+        try:
+            return (self.root / file).read_bytes() if (self.root / file).is_file() else None
+        except OSError:
+            return None
+
+    def is_intact(self, file: str) -> bool:
         """Whether a file holds what its name says."""
         try:
             read_image(self.root, file)
@@ -174,12 +196,17 @@ class ImageStore:
         return len(left)
 
 
+def open_images(root: Path) -> ImageStore:
+    """The images of the run in this folder: the one place that decides how a run's images are stored."""
+    return ImageStore(root)
+
+
 def _left_behind(root: Path) -> Iterator[Path]:
     """Files only, and not through links: what a link leads to is not the run's."""
     for folder, _, names in os.walk(root):
         for name in names:
             path = Path(folder, name)
-            # reports are written without the lock, so that a young part may be somebody's work of this moment
+            # reports are written without the lock: a recent part may belong to a running command
             if name.startswith(PART) or (_REPORT_PART.fullmatch(name) and _is_old(path)):
                 yield path
 
@@ -192,17 +219,17 @@ def _is_old(path: Path) -> bool:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether this very file has these bytes; a link may lead to bytes that others change."""
+    """Whether this file has these bytes; a link does not count, since its target may change."""
     try:
         if path.is_symlink() or path.stat().st_size != len(data):
             return False
         return path.read_bytes() == data
-    except OSError:  # absent, or may not be read: it is written anew
+    except OSError:  # absent or unreadable: it is written again
         return False
 
 
 def _make_way(path: Path) -> None:
-    """Put a folder aside that stands where an image belongs; a file or a link is replaced by the rename."""
+    """Rename a folder that is in the image's place; a file or a link is replaced by the rename."""
     if path.is_dir() and not path.is_symlink():
         number = next(n for n in range(1, 10_000) if not path.with_name(f"{path.name}.aside-{n}").exists())
         path.rename(path.with_name(f"{path.name}.aside-{number}"))

@@ -1,19 +1,20 @@
-"""Failure labels: what a rule, a judge or a person says of a chain, as objects and as rows.
+"""Failure labels: what a rule, a judge or a person finds in a chain, as objects and as rows.
 
-A label is never changed or taken away. What counts is the newest word of each voice: a rule's or judge's last look at a
-chain, a person's last list. All labels of one look (or list) bear the same `made`.
+A label is never changed or removed; the newest examination of a chain by each labeller counts. All labels of one
+examination have the same `made`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from convergebench.ids import content_hash
-from convergebench.store.journal import Records, Row
+from convergebench.store.records import Records
+from convergebench.store.tables import LabelRow
 
 Voice = Literal["rule", "judge", "person"]
 Region = tuple[float, float, float, float]
@@ -22,12 +23,12 @@ Region = tuple[float, float, float, float]
 EVIDENCE = "evidence"
 """The folder of crops in a run directory."""
 LOOKED = "examined"
-"""The probe that says that a detector has seen a chain up to this step: 1, or 0 if the failure cannot happen in it."""
+"""The probe that marks a chain as examined by a detector up to this step: 1, or 0 if the failure cannot occur."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One finding, or that there was none. `present` None: it could not be told, `detail` says why."""
+    """One finding, or that there was none. `present` None: undecidable, `detail` says why."""
 
     editor: str
     case: str
@@ -46,7 +47,7 @@ class Label:
     made: str
 
     def says(self) -> tuple[object, ...]:
-        """What it says, whoever says it and when."""
+        """The finding without its labeller and time."""
         return (self.present, self.step, self.last, self.region, self.detail)
 
 
@@ -57,9 +58,9 @@ class Evidence(NamedTuple):
     before: bytes | None
 
 
-def label_id(label: Label, *told: object) -> str:
-    """Its key; `told` is what tells it from others of the same voice about this chain and mode."""
-    key = [label.editor, label.case, label.mode, label.source, label.by, *told]
+def label_id(label: Label, *more: object) -> str:
+    """Its key; `more` distinguishes labels of one labeller for the same chain and mode."""
+    key = [label.editor, label.case, label.mode, label.source, label.by, *more]
     return "l1:" + content_hash(key).removeprefix("d1:")
 
 
@@ -69,36 +70,32 @@ def evidence_file(identity: str) -> str:
 
 
 def source_crop(evidence: str) -> str:
-    """Where the crop of the source lies that belongs to it, if there is one."""
+    """Where the matching crop of the source is kept, if there is one."""
     return evidence.removesuffix(".png") + "-source.png"
 
 
-def row_of(identity: str, label: Label) -> Row:
+def row_of(identity: str, label: Label) -> LabelRow:
     """As a row of the table."""
-    values = {field.name: getattr(label, field.name) for field in fields(label)}
-    values["region"] = None if label.region is None else json.dumps([round(part, 6) for part in label.region])
-    values["present"] = None if label.present is None else int(label.present)
-    return ("labels", (identity, *values.values()))
+    cells = {field.name: getattr(label, field.name) for field in fields(label)}
+    cells["region"] = None if label.region is None else json.dumps([round(part, 6) for part in label.region])
+    cells["present"] = None if label.present is None else int(label.present)
+    return LabelRow(identity, **cells)
 
 
 def read_labels(records: Records, source: Voice | None = None) -> Iterator[Label]:
-    """Every label ever given, the oldest first; of one voice if one is named."""
-    names = ", ".join(f'"{field.name}"' for field in fields(Label))
-    where = "where source = ?" if source else ""
-    query = f"select {names} from labels {where} order by made, id"
-    for row in records.rows(query, (source,) if source else ()):
-        label = Label(*row)
-        yield replace(
-            label,
-            present=None if label.present is None else bool(label.present),
-            region=None if label.region is None else tuple(json.loads(str(label.region))),
-        )
+    """Every label ever given, the oldest first; those of one kind of labeller if `source` is given."""
+    where = "where source = ? " if source else ""
+    for row in records.table(LabelRow, f"{where}order by made, id", (source,) if source else ()):
+        cells: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(Label)}
+        cells["present"] = None if row.present is None else bool(row.present)
+        cells["region"] = None if row.region is None else tuple(json.loads(row.region))
+        yield Label(**cells)
 
 
 def stamp(records: Records) -> str:
-    """The time, and later than every label that is there: the newest one counts, also where a clock is late."""
+    """The current time, but always later than every stored label: the newest counts, even if a clock is slow."""
     now = datetime.now(UTC)
-    ((newest,),) = records.rows("select max(made) from labels")
+    ((newest,),) = records.query("select max(made) from labels")
     if newest is not None:
         now = max(now, datetime.fromisoformat(newest) + timedelta(microseconds=1))
     return now.isoformat(timespec="microseconds")

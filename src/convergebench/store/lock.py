@@ -1,8 +1,8 @@
-"""One writer per run: advisory locks that the system drops when their process ends, however it ends.
+"""One writer per run: advisory locks, which the operating system releases when their process ends.
 
-Two things are locked: the run directory itself, which cannot be removed without removing the run, and `run.lock`, in
-which the holder's name stands (and which is all that network file systems can lock). After locking, both must still be
-what their paths lead to, since a lock on a file that was removed keeps nobody out.
+Two things are locked: the run directory itself, which cannot be removed without removing the run, and `run.lock`, which
+names the holder and is all that network file systems can lock. After locking, both paths must still lead to the locked
+files, since a lock on a removed file excludes nobody.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from convergebench.errors import RunLocked, StudyError
 
 BUSY = (errno.EWOULDBLOCK, errno.EAGAIN)
-"""What a lock says that somebody else holds; everything else is a fault of the file system or of the machine."""
+"""The errors of a lock that another process holds; all others are faults of the file system."""
 _TRIES = 100
 _LONGEST_NAME = 200
 
@@ -32,16 +32,16 @@ class RunLock:
         self._folder_is_locked = False
 
     def acquire(self) -> None:
-        """Take the lock, or say who has it."""
+        """Take the lock; `RunLocked` names the holder."""
         for _ in range(_TRIES):
             try:
                 self._take()
             except BaseException:
-                self._let_go()
+                self._close()
                 raise
             if self._leads_here(self.path.parent, self._folder) and self._leads_here(self.path, self._file):
                 return
-            self._let_go()  # somebody replaced one of them between opening and locking
+            self._close()  # one of them was replaced between opening and locking
         raise StudyError(f"{self.path} is replaced again and again; let no other program write to {self.path.parent}")
 
     def _take(self) -> None:
@@ -52,7 +52,7 @@ class RunLock:
         except OSError as error:
             if error.errno in BUSY:
                 raise self._locked() from error
-            # network file systems lock files only: then `run.lock` has to do, and `require_held` watches over it
+            # network file systems lock files only: then only `run.lock` is held, and `require_held` checks it
             self._folder_is_locked = False
         self._file = _open_plain(self.path)
         try:
@@ -82,13 +82,13 @@ class RunLock:
             )
 
     def folder_now(self) -> Path | None:
-        """Where the locked directory is by now, as far as the system tells."""
+        """The current path of the locked directory; None if the system cannot tell."""
         if self._leads_here(self.path.parent, self._folder):
             return self.path.parent
         try:
             if hasattr(fcntl, "F_GETPATH"):  # macOS
-                said = fcntl.fcntl(self._folder or 0, fcntl.F_GETPATH, bytes(1024))
-                found = Path(os.fsdecode(said.rstrip(b"\0")))
+                path = fcntl.fcntl(self._folder or 0, fcntl.F_GETPATH, bytes(1024))
+                found = Path(os.fsdecode(path.rstrip(b"\0")))
             else:
                 found = Path(f"/proc/self/fd/{self._folder}").readlink()
         except OSError:
@@ -108,12 +108,12 @@ class RunLock:
         )
 
     def release(self) -> None:
-        """Let others write."""
+        """Release both locks."""
         if self._file is not None:
             os.ftruncate(self._file, 0)
-        self._let_go()
+        self._close()
 
-    def _let_go(self) -> None:
+    def _close(self) -> None:
         for handle in (self._file, self._folder):
             if handle is not None:
                 os.close(handle)
@@ -121,7 +121,7 @@ class RunLock:
 
 
 def require_unlocked(root: Path) -> None:
-    """Raise if somebody writes this run; nothing is made or changed for it, so that it may be an archive."""
+    """Raise if another process is writing this run. Creates no file, so the run may be read-only."""
     for path in (root, root / "run.lock"):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -156,9 +156,9 @@ def _holder(path: Path) -> str:
     except OSError:
         return "another process"
     try:
-        said = os.read(handle, _LONGEST_NAME).decode("utf-8", "replace")
+        name = os.read(handle, _LONGEST_NAME).decode("utf-8", "replace")
     except OSError:
-        said = ""
+        name = ""
     finally:
         os.close(handle)
-    return " ".join(said.split()) or "another process"
+    return " ".join(name.split()) or "another process"

@@ -1,4 +1,4 @@
-"""Calls whose own row is lost, counted by what else tells of them: the index of calls, and what the calls gave."""
+"""Calls whose row is lost, counted from what is left: the index of calls, and the results of the calls."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from convergebench.store.columns import Values
+
 if TYPE_CHECKING:
     from convergebench.store.salvage import Salvage
 
-Values = tuple[Any, ...]
 KEY_KINDS = ("s1:", "a1:")
-"""How the keys of steps and of questions begin."""
+"""Prefixes of the keys of steps and of questions."""
 FROM_INDEX = "the row of this call was lost; what it cost stood in the index"
 FROM_RESULT = "the row of this call was lost; it is known by what it gave, and counts at the editor's highest price"
 
@@ -31,7 +32,7 @@ def is_amount(value: Any) -> bool:
 
 
 def indexed_calls(records: Iterable[Values]) -> dict[Values, Indexed]:
-    """(step, attempt) → call; of an entry that stands on several pages the dearest counts."""
+    """(step, attempt) → call; of an entry found on several pages, the most expensive."""
     found: dict[Values, Indexed] = {}
     for record in records:
         if len(record) != 6:
@@ -50,7 +51,7 @@ def indexed_calls(records: Iterable[Values]) -> dict[Values, Indexed]:
 
 
 def count_lost_calls(found: Salvage, indexed: dict[Values, Indexed], recorded: Collection[str]) -> int:
-    """Add a row for every call that is known without one; returns how many. Recordings cost nothing."""
+    """Add the missing rows of known calls and return how many; calls of `recorded` editors cost nothing."""
     if not (found.suspect or "attempts" in found.torn or found.lost.get("attempts")):
         return 0
     rows = found.tables["attempts"]
@@ -72,12 +73,12 @@ def count_lost_calls(found: Salvage, indexed: dict[Values, Indexed], recorded: C
 
 
 def _results(found: Salvage) -> Iterator[tuple[str, str, float | None]]:
-    """(key, editor, dollars if they are known) of everything that only a call can have given."""
+    """(key, editor, dollars if known) of every stored result of a call."""
     for row in found.rows("steps"):
         yield row["id"], row["editor"], None
     for row in found.rows("chain_steps"):
         yield row["step"], row["editor"], None
-    if found.version >= 5:  # before, what a question cost stood with its answer, and is moved when it is opened
+    if found.version >= 5:  # before, an answer held its own cost; the migration moves it
         for row in found.rows("answers"):
             yield row["id"], f"role:{row['role']}", row["dollars"]
 

@@ -1,9 +1,8 @@
-"""`manifest.json`: everything that could change a number, and the rule for going on.
+"""`manifest.json`: everything that could change a number, and the rule for continuing a run.
 
-Growing a run (more rounds, replicates, images, pairs, editors, metrics) goes on. Asking for less takes nothing away:
-the spec is what the run was ever asked for. The same name with another content (an image's hash, a pair's words, an
-editor's or metric's fingerprint, the seed) would mix numbers that mean different things: that stops, and shows the
-difference.
+A run may grow (more rounds, replicates, images, pairs, editors, metrics). Asking for less removes nothing: the spec is
+the most that was ever requested. The same name with other content (an image's hash, a pair's words, an editor's, role's
+or metric's fingerprint, the seed) would mix numbers that mean different things: that is refused, with the difference.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,13 +22,12 @@ from typing import Any
 
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.redaction import redact
-from convergebench.store.asked import asked_in_all
 from convergebench.store.images import write_synced
+from convergebench.store.spec_merge import merge_specs
 from convergebench.store.step_keys import UNKNOWN
 
 FORMAT = 2
-"""2: intervals by percentiles, which every run of format 1 has on record as the default, are too narrow and are left to
-the default of today."""
+"""2: the old default of format 1, percentile intervals, is too narrow; such runs take today's default instead."""
 RECORDED_PACKAGES = (
     "convergebench", "numpy", "opencv-python-headless", "pillow", "scipy", "polars", "scikit-image", "torch",
 )  # fmt: skip
@@ -36,19 +35,21 @@ RECORDED_PACKAGES = (
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run is. The tables map a name to the content that name stands for."""
+    """What a run is. The tables map a name to its content."""
 
     name: str
     study: str
     created: str
     spec: dict[str, Any]
-    """The study file as understood, defaults filled in; of several, the most that was asked for."""
+    """The parsed study file with its defaults; of several, the most that was requested."""
     fixed: dict[str, Any]
     """Settings that may not change: seed, order, temperature …"""
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     pairs: dict[str, dict[str, Any]] = field(default_factory=dict)
     editors: dict[str, dict[str, Any]] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
+    roles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Those that the study itself asks; roles that only metrics ask are part of the metrics' fingerprints."""
     recordings: dict[str, str] = field(default_factory=dict)
     """Imported chains: editor/chain → hash of its files."""
     sessions: list[dict[str, Any]] = field(default_factory=list)
@@ -56,13 +57,13 @@ class Manifest:
 
     @property
     def align(self) -> str:
-        """How sizes are made comparable, as the run was last told."""
+        """How images of different size are aligned, as last requested."""
         return str(self.spec.get("measure", {}).get("align", "auto"))
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read it back, or say what is wrong with it."""
-    from convergebench.store.manifest_model import damaged, load_document, require_sound  # pydantic takes its time
+    """Read and check it; `StudyError` says what is wrong."""
+    from convergebench.store.manifest_model import damaged, load_document, require_valid  # pydantic loads slowly
 
     try:
         content = load_document(path)
@@ -71,11 +72,11 @@ def read_manifest(path: Path) -> Manifest:
     number = content.get("format") if isinstance(content, dict) else None
     if isinstance(number, int) and number > FORMAT:
         raise StudyError(f"{path} was written by a newer convergebench; upgrade with: pip install -U convergebench")
-    require_sound(content, path)
-    return Manifest(**_of_today(content))
+    require_valid(content, path)
+    return Manifest(**_upgraded(content))
 
 
-def _of_today(content: dict[str, Any]) -> dict[str, Any]:
+def _upgraded(content: dict[str, Any]) -> dict[str, Any]:
     analysis = content["spec"].get("analysis", {})
     if content["format"] == 1 and analysis.get("interval") == "percentile":
         kept = {key: value for key, value in analysis.items() if key != "interval"}
@@ -84,25 +85,28 @@ def _of_today(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Replace it as a whole."""
+    """Replace the file atomically."""
     text = json.dumps(asdict(manifest), indent=1, ensure_ascii=False, allow_nan=False)
     write_synced(path, text.encode())
 
 
 def grow(old: Manifest, new: Manifest) -> Manifest:
-    """The run after going on, or `ChangedMeaning` with every difference on its own line."""
+    """The manifest of the continued run; `ChangedMeaning` lists every difference on its own line."""
     differences = []
     if old.study not in (new.study, UNKNOWN):
         differences.append(f"study: {old.study} → {new.study}")
-    if old.fixed and new.fixed:  # a run that so far only holds recordings has fixed nothing
+    if old.fixed and new.fixed:  # a run of recordings alone has no fixed settings
         differences += _changed("setting", old.fixed, new.fixed, also_missing=True)
     for what in ("sources", "pairs"):
         differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
-    # who an editor is, is its fingerprint: where its server stands and how hard it is driven may change
+    # an editor is identified by its fingerprint: its server address and its limits may change
     same = {name for name in old.editors.keys() & new.editors.keys() if _meaning(old, name) == _meaning(new, name)}
     same |= {name for name, facts in old.editors.items() if facts.get("fingerprint") == UNKNOWN}
     editors = ({name: facts for name, facts in one.editors.items() if name not in same} for one in (old, new))
     differences += _changed("editor", *editors)
+    differences += _changed(
+        "role", *({n: facts.get("fingerprint") for n, facts in m.roles.items()} for m in (old, new))
+    )
     differences += _changed("metric", old.metrics, new.metrics)
     differences += _changed("recording", old.recordings, new.recordings)
     if differences:
@@ -110,18 +114,15 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
             f"run '{old.name}' exists and this would change what its numbers mean; use another --run, "
             "or undo the change:\n  " + "\n  ".join(differences)
         )
-    return Manifest(
-        name=old.name,
+    tables = ("sources", "pairs", "editors", "metrics", "roles", "recordings")
+    merged: dict[str, Any] = {name: {**getattr(old, name), **getattr(new, name)} for name in tables}
+    return replace(
+        old,
         study=new.study if old.study == UNKNOWN else old.study,
-        created=old.created,
-        spec=asked_in_all(old.spec, new.spec),
+        spec=merge_specs(old.spec, new.spec),
         fixed=new.fixed or old.fixed,
-        sources={**old.sources, **new.sources},
-        pairs={**old.pairs, **new.pairs},
-        editors={**old.editors, **new.editors},
-        metrics={**old.metrics, **new.metrics},
-        recordings={**old.recordings, **new.recordings},
         sessions=[*old.sessions, *new.sessions],
+        **merged,
     )
 
 
@@ -145,7 +146,7 @@ def _changed(what: str, old: Mapping[str, Any], new: Mapping[str, Any], *, also_
 
 
 def session(command: str) -> dict[str, Any]:
-    """Who ran this and on what: one entry per command that wrote to the run."""
+    """Command, versions and machine: one entry per command that wrote to the run."""
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
@@ -181,12 +182,16 @@ def _ask_git(folder: Path, *words: str) -> str:
     return answer.stdout.strip()
 
 
+PYTHON_CALL: ContextVar[str] = ContextVar("python_call", default="")
+"""The Python API call in progress; empty in a command."""
+
+
 def command_line() -> str:
     """The command as typed, without the path of the program and without anything that looks like a key."""
     words = [Path(sys.argv[0]).name, *sys.argv[1:]]
-    told = redact(" ".join(_quoted(word) for word in words))
-    # names of files need not be Unicode, and the manifest is
-    return told.encode("utf-8", "backslashreplace").decode("utf-8")
+    command = redact(PYTHON_CALL.get() or " ".join(_quoted(word) for word in words))
+    # file names need not be valid Unicode, the manifest must be
+    return command.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _quoted(word: str) -> str:

@@ -1,7 +1,4 @@
-"""What a manifest must look like when it is read.
-
-A file that was damaged or written by hand is told apart here, in one line, and not by whatever stumbles over it later.
-"""
+"""The schema of a manifest: a damaged or hand-written file is reported here in one line, before anything uses it."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ from convergebench.errors import StudyError
 
 MOST_BYTES = 512 * 2**20
 SPEC_TABLES = ("images", "edits", "settings", "measure", "examine", "roles", "analysis")
-"""Parts of a study that are tables wherever they are there."""
+"""Parts of a study file that must be tables if present."""
 _SHOWN = 3
 
 
 class _Open(BaseModel):
-    """A table that may hold more than is named; what is named must have its type."""
+    """A table with typed fields; further keys are allowed."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -43,6 +40,11 @@ class _Editor(_Open):
     use: str = ""
     options: dict[str, Any] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Role(_Open):
+    fingerprint: str
+    about: str = ""
 
 
 class _Pair(_Open):
@@ -88,22 +90,23 @@ class ManifestModel(BaseModel):
     pairs: dict[str, _Pair] = Field(default_factory=dict)
     editors: dict[str, _Editor] = Field(default_factory=dict)
     metrics: dict[str, str] = Field(default_factory=dict)
+    roles: dict[str, _Role] = Field(default_factory=dict)
     recordings: dict[str, str] = Field(default_factory=dict)
     sessions: list[_Session] = Field(default_factory=list)
     format: int
 
 
 def load_document(path: Path) -> Any:
-    """The JSON of a file; anything that is no JSON of ours is a ValueError that says why."""
+    """The JSON of a file; `ValueError` says why it cannot be read."""
     try:
         found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # a pipe would keep its reader waiting
+        if not stat.S_ISREG(found.st_mode):  # reading a pipe would block
             raise ValueError("it is not a plain file")
         if found.st_size > MOST_BYTES:
             raise ValueError("it is far too large")
-        # not a number and infinity are Python's own, and no value that a manifest is written with
+        # Python's json reads NaN and Infinity, which no manifest holds
         content = json.loads(path.read_bytes().decode("utf-8"), parse_constant=_no_number)
-        json.dumps(content, ensure_ascii=False).encode("utf-8")  # half a character could not be written again
+        json.dumps(content, ensure_ascii=False).encode("utf-8")  # a lone surrogate could not be written again
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from error
     except RecursionError as error:
@@ -116,7 +119,7 @@ def load_document(path: Path) -> Any:
 
 
 def faults(content: Any) -> list[str]:
-    """What is wrong with a manifest's content, by its place: `editors.sim-jpeg.fingerprint: should be a string`."""
+    """What is wrong with a manifest, each with its path: `editors.sim-jpeg.fingerprint: should be a string`."""
     if not isinstance(content, Mapping):
         return ["it holds no table"]
     found = [f"{name}: should be a table" for name in _not_tables(content)]
@@ -130,8 +133,8 @@ def faults(content: Any) -> list[str]:
     return found
 
 
-def require_sound(content: Any, path: Path) -> None:
-    """One line about everything that is wrong."""
+def require_valid(content: Any, path: Path) -> None:
+    """`StudyError` with all faults in one line."""
     found = faults(content)
     if found:
         more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
@@ -139,7 +142,7 @@ def require_sound(content: Any, path: Path) -> None:
 
 
 def damaged(path: Path, why: str) -> str:
-    """What to say of a manifest that cannot be read."""
+    """The error message for a manifest that cannot be read."""
     return (
         f"{path} is not a manifest of this package ({why}); images and journal are not touched by that. Restore it "
         f"from a copy, or type: cbench recover {path.parent}"
@@ -155,7 +158,7 @@ def _not_tables(content: Mapping[str, Any]) -> list[str]:
 
 
 def _empty(content: Mapping[str, Any]) -> list[str]:
-    """Settings of the analysis and of measuring always have a value."""
+    """Settings of analysis and measuring without a value."""
     spec = content.get("spec")
     tables = [(name, spec.get(name)) for name in ("measure", "analysis")] if isinstance(spec, Mapping) else []
     return [

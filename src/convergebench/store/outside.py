@@ -1,7 +1,7 @@
-"""Nothing in a run leads out of its folder: neither a file name in its database nor a symbolic link.
+"""Refuses runs that refer to files outside their folder, by a file name in the database or by a symbolic link.
 
-A run that came from somebody else may name `../../private.png` as one of its images, and the report or the data set
-made from it would then carry that picture away; a link in the place of `report` would have files written elsewhere.
+A received run may name `../../private.png` as one of its images: a report or data set made from it would publish that
+file. A link in place of `report` would redirect writing.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ from contextlib import closing
 from pathlib import Path
 
 from convergebench.errors import StudyError
-from convergebench.store.journal import connect
+from convergebench.store.connection import connect
 from convergebench.texts import short_line
 
 _COLUMNS = (("images", "file"), ("labels", "evidence"))
-"""Where a run's database names files, relative to its folder."""
+"""Columns with file names relative to the run folder."""
 _LEADS_OUT = """
   select hex(cast({0} as blob)) from {1} where {0} is not null and (typeof({0}) <> 'text' or {0} glob '/*'
     or instr({0}, '\\') or instr({0}, ':') or instr('/' || {0} || '/', '/../') or instr({0}, char(0))) limit 1"""
-"""An absolute path, one that climbs, or one that is either on another system. As hexadecimal digits: a name that is no
-text must not end the search."""
-_NO_TABLE = """
+"""Absolute paths and paths with `..`, on any system; as hexadecimal digits, since a name may hold any bytes."""
+_NOT_A_TABLE = """
   select hex(cast(type || ' ' || name as blob)) from sqlite_master
   where type in ('view', 'trigger') or (type = 'table' and sql like 'create virtual%') limit 1"""
-"""A run's database has plain tables only; a view could name another file each time it is read."""
+"""Views, triggers and virtual tables: a view could give another file name at each read."""
 
 
 def require_inside(root: Path) -> None:
     """`StudyError` if the run's database or a link in its folder names a file outside it."""
-    strange = next(_strange(root, os.path.realpath(root)), None)
-    if strange is not None:
+    outside = next(_outside(root, os.path.realpath(root)), None)
+    if outside is not None:
         raise StudyError(
-            f"{short_line(strange)} is a link that leads out of the run, or no plain file; nothing was read. "
+            f"{short_line(outside)} is a link that leads out of the run, or no plain file; nothing was read. "
             "Remove it if it is not yours; to keep a run elsewhere, link to its whole folder"
         )
     name = _named_outside(root / "run.sqlite")
@@ -46,17 +45,17 @@ def require_inside(root: Path) -> None:
 
 
 def _named_outside(database: Path) -> str | None:
-    """A name that leads out of the run, or a part of the database that could give another answer to each reader."""
+    """The first file name that leads out of the run, or the first view, trigger or virtual table."""
     try:
         with closing(connect(database, read_only=True)) as connection:
-            for (name,) in connection.execute(_NO_TABLE):
+            for (name,) in connection.execute(_NOT_A_TABLE):
                 return _text(name)
             tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
             for table, column in _COLUMNS:
-                if table in tables:  # a run from before there were labels has none
+                if table in tables:  # older runs have no labels
                     for (name,) in connection.execute(_LEADS_OUT.format(column, table)):
                         return _text(name)
-    except (StudyError, sqlite3.Error):  # a damaged database is told by whoever reads it
+    except (StudyError, sqlite3.Error):  # readers report a damaged database
         return None
     return None
 
@@ -65,13 +64,13 @@ def _text(name: str) -> str:
     return bytes.fromhex(name).decode("utf-8", "replace")
 
 
-def _strange(root: Path, inside: str) -> Iterator[str]:
-    """Links whose target is not in the run; and pipes, sockets and devices, which could keep a reader waiting."""
+def _outside(root: Path, inside: str) -> Iterator[str]:
+    """Links whose target is not in the run; and pipes, sockets and devices, which could block a reader."""
     folders = [str(root)]
     while folders:
         try:
             entries = list(os.scandir(folders.pop()))
-        except OSError:  # told by whoever needs what is in it
+        except OSError:  # reported when its content is needed
             continue
         for entry in entries:
             if entry.is_symlink():

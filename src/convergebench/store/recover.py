@@ -1,4 +1,4 @@
-"""Rebuilding a damaged run in a new folder from what its journal and images still say. The old one stays as it is."""
+"""Rebuilding a damaged run in a new folder from its readable rows and images. The old folder is not changed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
-from convergebench.store.consistent import Sorting
+from convergebench.store.consistent import ConsistencyFilter
 from convergebench.store.images import EXTENSIONS, file_of, identity_of
 from convergebench.store.journal import Journal
 from convergebench.store.labels import EVIDENCE, source_crop
@@ -32,23 +32,23 @@ Probe = Callable[[bytes], tuple[str, int, int]]
 
 @dataclass
 class Recovered:
-    """What a recovered run holds, beside what could not be brought along."""
+    """What a recovered run holds, and what was lost."""
 
     kept: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
-    """Per table: rows that were found and could not stand."""
+    """Per table: rows that were found and could not be kept."""
     torn: tuple[str, ...] = ()
-    """Tables of which pages cannot be read, so that nobody knows how many rows were on them."""
+    """Tables with unreadable pages: the number of lost rows is unknown."""
     notes: list[str] = field(default_factory=list)
     dollars: float = 0.0
     command: str = ""
-    """What to type to go on, as far as the manifest tells."""
+    """The command that continues the run, if the manifest has it."""
 
 
 def recover(
     root: Path, out: Path, *, probe: Probe, study_faults: StudyFaults = lambda spec: [], run: Path | None = None
 ) -> Recovered:
-    """Build the run anew in the empty folder `out`; `run` is the name that the folder will have."""
+    """Rebuild the run in the empty folder `out`; `run` is the final path of that folder."""
     require_unlocked(root)
     found = salvage(root / "run.sqlite")
     manifest, notes = recovered_manifest(root, found, study_faults)
@@ -57,22 +57,20 @@ def recover(
         notes.append(f"{counted} calls had lost their rows; they are counted as the index or what they gave tells")
     images = _copy_images(root, out, {row["id"]: row["mime"] for row in found.rows("images")})
     notes += _add_image_rows(found, out, images, probe)
-    sorting = Sorting(found, images, manifest.editors)
-    sorting.sort()
+    consistent = ConsistencyFilter(found, images, manifest.editors)
+    consistent.apply()
     _copy_evidence(root, out, found)
     for rubric in _files(root / RUBRICS):
         _copied(rubric, out / RUBRICS / rubric.name)
     _write_database(out / "run.sqlite", found)
-    write_manifest(
-        out / "manifest.json",
-        type(manifest)(**{**vars(manifest), "sessions": [*manifest.sessions, session(command_line())]}),
-    )
+    sessions = [*manifest.sessions, session(command_line())]
+    write_manifest(out / "manifest.json", replace(manifest, sessions=sessions))
     if found.mended:
         notes.append(f"{found.mended} calls had unreadable cells; where the amount was lost, the editor's price counts")
-    os.sync()  # one for all files that were copied: syncing each would take minutes
-    with closing(Journal(out / "run.sqlite")) as journal:  # brings it up to today's schema
+    os.sync()  # once for all copied files: syncing each would take minutes
+    with closing(Journal(out / "run.sqlite")) as journal:  # migrates it
         dollars = journal.dollars()
-    lost = {table: found.lost.get(table, 0) + sorting.dropped.get(table, 0) for table in found.columns}
+    lost = {table: found.lost.get(table, 0) + consistent.dropped.get(table, 0) for table in found.columns}
     return Recovered(
         kept={table: len(rows) for table, rows in found.tables.items()},
         lost=lost,
@@ -84,7 +82,7 @@ def recover(
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Plain files below a folder; links are not followed, since they lead out of the run."""
+    """Plain files below a folder; links are not followed, since they may lead out of the run."""
     for parent, _, names in os.walk(folder):
         for name in sorted(names):
             path = Path(parent, name)
@@ -93,7 +91,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _copy_images(root: Path, out: Path, mimes: dict[str, str]) -> dict[str, str]:
-    """Id → file of every image whose bytes are right: wanted by a row, wherever it lies, or true to its own name."""
+    """Id → file of every intact image: one that a row refers to, under any file name, or that matches its own name."""
     copied: dict[str, str] = {}
     for path in _files(root / "images"):
         try:
@@ -113,7 +111,7 @@ def _copy_images(root: Path, out: Path, mimes: dict[str, str]) -> dict[str, str]
 
 
 def _add_image_rows(found: Salvage, out: Path, images: dict[str, str], probe: Probe) -> list[str]:
-    """Rows of images are right about their files, and lost ones are made anew from the files themselves."""
+    """Set the file of each image row, and make lost rows again from the files."""
     rows = found.tables["images"]
     made = 0
     for identity, file in list(images.items()):
@@ -144,8 +142,8 @@ def _copy_evidence(root: Path, out: Path, found: Salvage) -> None:
         file = values[place]
         if file is None:
             continue
-        sound = Path(file).parent == Path(EVIDENCE) and file.endswith(".png")
-        if not sound or not _copied(root / file, out / file):
+        named_well = Path(file).parent == Path(EVIDENCE) and file.endswith(".png")
+        if not named_well or not _copied(root / file, out / file):
             found.tables["labels"][key] = (*values[:place], None, *values[place + 1 :])
         else:
             _copied(root / source_crop(file), out / source_crop(file))
@@ -163,7 +161,7 @@ def _copied(source: Path, target: Path) -> bool:
 
 
 def _write_database(path: Path, found: Salvage) -> None:
-    """As a database of its own version, so that whatever later versions move is moved for these rows too."""
+    """In the schema of its own version, so that later migrations apply to these rows too."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for script in MIGRATIONS[: found.version]:
             connection.executescript(script)
@@ -176,11 +174,11 @@ def _write_database(path: Path, found: Salvage) -> None:
 
 
 def command_to_go_on(sessions: list[dict[str, Any]], run: Path) -> str:
-    """The last command that filled the run, with the new folder in the place of the old one."""
+    """The last `run` or `import` command, with the new folder in place of the old one."""
     for one in reversed(sessions):
         try:
             words = shlex.split(str(one.get("command", "")))
-        except ValueError:  # a quotation mark that has no end
+        except ValueError:  # an unclosed quotation mark
             continue
         if words[1:2] in (["run"], ["import"]):
             whole = [word for word in words if not word.startswith("--run=")]

@@ -1,4 +1,4 @@
-"""The manifest of a damaged run: those parts of it that are sound, and what the journal tells in place of others."""
+"""The manifest of a damaged run: its intact parts, with the rest filled in from the journal."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from convergebench.store.manifest_model import faults, load_document
 from convergebench.store.salvage import Salvage
 from convergebench.store.step_keys import UNKNOWN
 
-TABLES = ("fixed", "sources", "pairs", "editors", "metrics", "recordings")
 _TRIES = 1000
 
 
 StudyFaults = Callable[[Mapping[str, Any]], list[tuple[tuple[str, ...], str]]]
-"""The places of a study whose values are of no use, and why."""
+"""Gives the paths of invalid values in a study, each with the reason."""
 
 
 def recovered_manifest(root: Path, found: Salvage, study_faults: StudyFaults) -> tuple[Manifest, list[str]]:
-    """The manifest to go on with, and what has to be said about it."""
+    """The manifest to continue with, and notes for the user."""
     path = root / "manifest.json"
     notes: list[str] = []
     try:
@@ -31,7 +30,7 @@ def recovered_manifest(root: Path, found: Salvage, study_faults: StudyFaults) ->
     except StudyError as error:
         if "newer convergebench" in str(error):
             raise
-        manifest, notes = _sound_parts(path)
+        manifest, notes = _valid_parts(path)
     wrong = study_faults(manifest.spec)
     if wrong:
         spec = dict(manifest.spec)
@@ -39,19 +38,19 @@ def recovered_manifest(root: Path, found: Salvage, study_faults: StudyFaults) ->
             spec = _without(spec, place)
         manifest = replace(manifest, spec=spec)
         notes.append(f"of the study these values are lost: {', '.join('.'.join(place) for place, _ in wrong)}")
-    strangers = sorted({row["editor"] for row in found.rows("steps")} - manifest.editors.keys())
-    if strangers:
-        unknown: dict[str, Any] = {"fingerprint": UNKNOWN, "simulated": False, "deterministic": False}
-        manifest = replace(manifest, editors={**manifest.editors, **{name: dict(unknown) for name in strangers}})
+    unknown_editors = sorted({row["editor"] for row in found.rows("steps")} - manifest.editors.keys())
+    if unknown_editors:
+        facts: dict[str, Any] = {"fingerprint": UNKNOWN, "simulated": False, "deterministic": False}
+        manifest = replace(manifest, editors={**manifest.editors, **{name: dict(facts) for name in unknown_editors}})
         notes.append(
-            f"who {', '.join(strangers)} is (the fingerprint) is lost; the same study, run again on the new folder, "
-            "fills it in if the keys of the steps agree"
+            f"who {', '.join(unknown_editors)} is (the fingerprint) is lost; the same study, run again on the new "
+            "folder, fills it in if the keys of the steps agree"
         )
     return manifest, notes
 
 
 def _without(spec: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
-    """The same without what stands at this place; of a list nothing is taken out, it goes as a whole."""
+    """The spec without the value at this path; a list is removed as a whole."""
     name, *rest = place
     inner = spec.get(name)
     if rest and isinstance(inner, Mapping) and rest[0] in inner:
@@ -59,7 +58,7 @@ def _without(spec: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in spec.items() if key != name}
 
 
-def _sound_parts(path: Path) -> tuple[Manifest, list[str]]:
+def _valid_parts(path: Path) -> tuple[Manifest, list[str]]:
     empty = Manifest(
         name=path.parent.name,
         study=UNKNOWN,
@@ -88,7 +87,7 @@ def _sound_parts(path: Path) -> tuple[Manifest, list[str]]:
 
 
 def _remove(content: dict[str, Any], where: str, known: dict[str, Any]) -> None:
-    """Take a faulty entry out of its table, or put a whole part back to what an empty manifest has."""
+    """Remove a faulty entry from its table, or reset a whole part to its default."""
     part, _, rest = where.partition(".")
     table = content.get(part)
     if isinstance(table, dict) and part != "fixed":

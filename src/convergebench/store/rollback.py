@@ -1,8 +1,7 @@
-"""What SQLite would undo when it opens a database: a journal beside it can name another file, which is then deleted.
+"""Guards against rollback journals that would have SQLite delete another file when it opens a database.
 
-A transaction over several databases leaves the name of a file that they share at the end of each one's journal. SQLite
-deletes that file once it has undone the last of them, wherever it lies. No run is written in such a way, so a journal
-with a name in it was made by somebody who wants a file of this machine gone.
+A transaction over several databases writes the name of a shared file at the end of each journal, and SQLite deletes
+that file after the rollback. No run is written that way, so such a journal is an attack on a file of this machine.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ ENDING = bytes.fromhex("d9d505f920a163d7")
 def require_harmless_rollback(database: Path) -> None:
     """`StudyError` if opening this database could delete another file."""
     journal = database.resolve().with_name(f"{database.resolve().name}-journal")
-    if not journal.is_file():  # a pipe would keep us waiting
+    if not journal.is_file():  # reading a pipe would block
         return
     try:
         with journal.open("rb") as file:

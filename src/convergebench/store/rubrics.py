@@ -1,7 +1,7 @@
-"""Rubric files that are metrics: a run keeps a copy of each and reads no other.
+"""Rubric files that are metrics: a run keeps a copy of each and reads only that copy.
 
-A manifest names such a metric by the path it once had. That path is a name and no more: a run that came from somebody
-else must not choose which files of this machine are read, and on another machine the file is not there anyway.
+A manifest names such a metric by its original path. The path is only a name: a received run must not choose which files
+of this machine are read, and on another machine the file does not exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from convergebench.texts import short_line
 FOLDER = "rubrics"
 ENDING = ".toml"
 MOST = 1_000_000
-"""Bytes of a rubric that is kept; a few thousand are usual."""
+"""Largest size in bytes; a few thousand are usual."""
 
 
 def is_file(metric: str) -> bool:
@@ -30,19 +30,19 @@ def is_file(metric: str) -> bool:
 def copy_of(root: Path, metric: str) -> Path:
     """Where a run keeps the rubric that had this path."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", re.split(r"[/\\]", metric)[-1].removesuffix(ENDING)).strip("-")[:40]
-    told_apart = sha256(metric.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return root / FOLDER / f"{stem or 'rubric'}-{told_apart}{ENDING}"
+    digest = sha256(metric.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return root / FOLDER / f"{stem or 'rubric'}-{digest}{ENDING}"
 
 
 def readable(root: Path, metric: str) -> str:
-    """The name by which a metric of a run's manifest may be loaded: itself, or the run's own copy of a rubric."""
+    """The name to load a metric of the manifest by: itself, or the run's own copy of a rubric."""
     if not is_file(metric):
         return metric
     copy = copy_of(root, metric)
     if copy.is_file() and not copy.is_symlink():
         _require_short(copy)
         return str(copy)
-    # quoted, for whoever copies the command: the path may be a stranger's words
+    # quoted, because users may paste the command: the path may come from a received run
     path = shlex.quote(short_line(metric))
     raise StudyError(
         f"{root} names the rubric file {path}, of which it holds no copy, and a run does not choose what is read "
@@ -52,7 +52,7 @@ def readable(root: Path, metric: str) -> str:
 
 
 def keep(root: Path, metrics: Iterable[str]) -> None:
-    """Copy the rubrics that the user named into the run; their manifest's entries are their paths."""
+    """Copy the rubrics that the user named into the run; the manifest names them by their paths."""
     for metric in metrics:
         if not is_file(metric) or Path(metric).resolve().parent == (root / FOLDER).resolve():
             continue
@@ -70,7 +70,7 @@ def _require_short(file: Path) -> None:
 
 
 def key_of(root: Path, manifest: Iterable[str], metric: str) -> str:
-    """Under which name the manifest has a metric that was loaded from the run's own copy."""
+    """The manifest's name of a metric that was loaded from the run's own copy."""
     if not is_file(metric):
         return metric
     place = Path(metric).resolve()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.store.images import ImageStore
@@ -12,9 +12,10 @@ from convergebench.store.lock import RunLock
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
 from convergebench.store.outside import require_inside
 from convergebench.store.step_keys import UNKNOWN, fingerprint_fits
+from convergebench.store.tables import StepRow
 
 OPENED: dict[Path, None] = {}
-"""The runs that this process has opened, in order: where something fails that nobody foresaw, they are looked at."""
+"""The runs that this process has opened, in order: after an unexpected error they are checked for damage."""
 
 
 class Run:
@@ -26,7 +27,7 @@ class Run:
         self._lock = RunLock(root / "run.lock")
         self._lock.acquire()
         try:
-            self.images = ImageStore(root, place=self._place, require=self._lock.require_held)
+            self.images = ImageStore(root, locate=self._current_root, require=self._lock.require_held)
             self.images.sweep()
             self.journal = Journal(root / "run.sqlite")
         except BaseException:
@@ -38,8 +39,7 @@ class Run:
         """Open a run for writing, making the folder if it is not there."""
         if root.exists() and not root.is_dir():
             raise StudyError(f"--run {root} is a file; name a folder")
-        strangers = root.is_dir() and any(root.iterdir()) and not is_run(root)
-        if strangers:
+        if root.is_dir() and any(root.iterdir()) and not is_run(root):
             raise StudyError(f"--run {root} holds other files and is not a run; name a new folder")
         root.mkdir(parents=True, exist_ok=True)
         require_inside(root)
@@ -51,8 +51,8 @@ class Run:
         require_run(root)
         return cls(root)
 
-    def _place(self) -> Path:
-        """Where the directory is: what was paid for is stored with the run, also when somebody has just moved it."""
+    def _current_root(self) -> Path:
+        """The current path: an image that was paid for is stored in the run even if its folder was just moved."""
         now = self._lock.folder_now()
         if now is None:
             self._lock.require_held()
@@ -60,11 +60,11 @@ class Run:
 
     @property
     def manifest(self) -> Manifest:
-        """As it stands on the disk."""
+        """As it is on the disk."""
         return read_manifest(self.root / "manifest.json")
 
     def grown(self, manifest: Manifest) -> Manifest:
-        """What the manifest will be: this one for a new run, or the one that is there, grown by it. Writes nothing."""
+        """The manifest after growth: this one for a new run, else the existing one grown by it. Writes nothing."""
         if not (self.root / "manifest.json").exists():
             return manifest
         before = self.manifest
@@ -75,17 +75,15 @@ class Run:
         """Editors of a recovered run whose fingerprints were lost must be those that made its steps."""
         for name, facts in before.editors.items():
             if facts["fingerprint"] == UNKNOWN and name in manifest.editors:
-                query = "select id, parent, instruction, settings, replicate, draw from steps where editor = ?"
-                for row in self.journal.rows(query, (name,)):
-                    step = dict(zip(("id", "parent", "instruction", "settings", "replicate", "draw"), row, strict=True))
-                    if not fingerprint_fits(step, manifest.editors[name]["fingerprint"]):
+                for step in self.journal.table(StepRow, "where editor = ?", (name,)):
+                    if not fingerprint_fits(asdict(step), manifest.editors[name]["fingerprint"]):
                         raise ChangedMeaning(
                             f"run '{before.name}' was recovered without its manifest, and '{name}' as given now is not "
                             "the editor that made its steps; give it the options that it had, or use another --run"
                         )
 
     def write(self, manifest: Manifest) -> None:
-        """Put the manifest in place."""
+        """Replace the manifest."""
         self._lock.require_held()
         write_manifest(self.root / "manifest.json", manifest)
 
@@ -94,16 +92,14 @@ class Run:
         self.write(self.grown(manifest))
 
     def close(self) -> None:
-        """Let go."""
+        """Close the journal and release the lock."""
         self.journal.close()
         self._lock.release()
 
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
 
@@ -118,7 +114,7 @@ def is_complete(root: Path) -> bool:
 
 
 def require_run(root: Path) -> Path:
-    """The same path, or what is wrong with it."""
+    """The same path; `StudyError` if it is not a complete run."""
     OPENED[root] = None
     if not is_complete(root):
         if (root / "run.sqlite").exists() or (root / "manifest.json").exists():

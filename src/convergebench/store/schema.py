@@ -192,7 +192,29 @@ create table parts (
 """Every call has a row before it is made (outcome `unknown`, at its price), so that none is lost with its process;
 answers of an editor's parts are kept. What questions cost stands in `attempts`, as for edits."""
 
-MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004, M005)
+M006 = """
+alter table answers add column editor text;      -- the chain in which it was asked; null: in none, or not known
+alter table answers add column "case" text;
+alter table answers add column position integer; -- after how many steps of the chain
+alter table cases add column clean text references images(id);  -- the clean reference of a degraded source
+create table ratings (
+  id text primary key,            -- r1:hash of who rated what
+  editor text not null,
+  "case" text not null,
+  step integer not null,
+  image text not null references images(id),
+  question text not null,
+  value real,                     -- null: not answered
+  rater text not null,            -- who rated: a person, or a model
+  source text not null,           -- person role
+  detail text not null default '',
+  made text not null
+) without rowid;
+create index ratings_by_chain on ratings (editor, "case", step);
+"""
+"""Answers know their chain; cases may have a clean reference; people's and models' ratings of images."""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004, M005, M006)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""A step's key is the hash of its history: whoever changed the history, or is another editor, gives himself away."""
+"""Checking step keys: a key is the hash of the step's history and of its editor's fingerprint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ that knows it fills it in, if the keys of the steps agree."""
 
 
 def key_fault(step: Mapping[str, Any], editors: Mapping[str, Mapping[str, Any]]) -> str:
-    """What is wrong between a step, its key and the manifest's editors, or nothing."""
+    """What is wrong with a step's key, given the manifest's editors; empty if it is valid."""
     editor = step["editor"]
     if editor not in editors:
         return f"step {step['id']} is by '{editor}', which the manifest does not know"
@@ -27,17 +27,9 @@ def key_fault(step: Mapping[str, Any], editors: Mapping[str, Mapping[str, Any]])
 def fingerprint_fits(step: Mapping[str, Any], fingerprint: str) -> bool:
     """Whether this step's key was made with this fingerprint."""
     settings = json.loads(step["settings"])
+    history = {name: step[name] for name in ("parent", "instruction", "replicate")}
     try:
-        return bool(
-            step["id"]
-            == step_id(
-                parent=step["parent"],
-                instruction=step["instruction"],
-                settings=settings,
-                fingerprint=fingerprint,
-                replicate=step["replicate"],
-                draw=step.get("draw", 0),
-            )
-        )
-    except ValueError:  # settings that hold no number where one should be
+        key = step_id(**history, settings=settings, fingerprint=fingerprint, draw=step.get("draw", 0))
+    except ValueError:  # settings with a number that is not finite
         return False
+    return bool(step["id"] == key)

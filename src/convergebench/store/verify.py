@@ -1,4 +1,4 @@
-"""Is a run what it says it is? Every file, every row and every key is looked at; no fault stops the looking."""
+"""Checking a run: every file, every row and every key is verified; a fault does not stop the check."""
 
 from __future__ import annotations
 
@@ -6,34 +6,42 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from convergebench.errors import StudyError
-from convergebench.store.columns import Column, Columns
+from convergebench.store.cell_checks import columns_at, lenient, read_rows, row_fault, version_of
+from convergebench.store.columns import Column, Columns, by_column
+from convergebench.store.connection import connect
 from convergebench.store.images import DamagedImage, identity_of, read_image
-from convergebench.store.journal import connect
 from convergebench.store.manifest import Manifest, read_manifest
 from convergebench.store.outside import require_inside
-from convergebench.store.rows import Values, columns_at, lenient, read_rows, row_fault, version_of
 from convergebench.store.run import is_run, require_run
 from convergebench.store.step_keys import key_fault
 
-DANGLING = {
-    "steps without their image": (
-        "select count(*) from steps where status = 'ok' and (image is null or image not in (select id from images))"
-    ),
-    "cases without their image": "select count(*) from cases where image not in (select id from images)",
-    "comparisons without an image": """
-        select count(*) from comparisons where subject not in (select id from images)
-        or reference not in (select id from images) or via not in (select id from images)""",
-    "chain positions without their step": "select count(*) from chain_steps where step not in (select id from steps)",
-    "measurements without their comparison": (
-        "select count(*) from measurements where comparison not in (select id from comparisons)"
-    ),
-    "chains without their case": 'select count(*) from chains where "case" not in (select id from cases)',
-    "answers of parts without their image": "select count(*) from parts where image not in (select id from images)",
-}
+
+class Reference(NamedTuple):
+    """Cells that name a row of another table."""
+
+    fault: str
+    """The message if that row is missing."""
+    table: str
+    columns: tuple[str, ...]
+    to: str
+
+
+REFERENCES = (
+    Reference("steps without their image", "steps", ("image",), "images"),
+    Reference("cases without their image", "cases", ("image",), "images"),
+    Reference("cases without their clean reference", "cases", ("clean",), "images"),
+    Reference("comparisons without an image", "comparisons", ("subject", "reference", "via"), "images"),
+    Reference("chain positions without their step", "chain_steps", ("step",), "steps"),
+    Reference("measurements without their comparison", "measurements", ("comparison",), "comparisons"),
+    Reference("chains without their case", "chains", ("case",), "cases"),
+    Reference("answers of parts without their image", "parts", ("image",), "images"),
+    Reference("ratings without their image", "ratings", ("image",), "images"),
+)
 _WORST_OF_A_TABLE = 10
-"""So many rows of one table are named; the others are counted."""
+"""Faulty rows of one table that are listed; the others are counted."""
 
 
 def problems(root: Path) -> list[str]:
@@ -65,15 +73,15 @@ def problems(root: Path) -> list[str]:
 def _database(
     connection: sqlite3.Connection, manifest: Manifest | None, root: Path, checked: set[str]
 ) -> Iterator[str]:
-    """Each part by itself: what one cannot read, another may."""
+    """Each check on its own: a page that one cannot read may not concern the next."""
     yield from _guarded("its pages", _integrity(connection))
-    wanted = columns_at(version_of(connection))
-    for table, columns in wanted.items():
+    known = columns_at(version_of(connection))
+    for table, columns in known.items():
         yield from _guarded(f"table {table}", _rows(connection, table, columns))
-    yield from _dangling(connection, wanted)
+    yield from _dangling(connection, known)
     if manifest is not None:
-        yield from _guarded("the keys of steps", _keys(connection, wanted["steps"], manifest))
-    yield from _guarded("the files of images", _files(connection, wanted["images"], root, checked))
+        yield from _guarded("the keys of steps", _keys(connection, known["steps"], manifest))
+    yield from _guarded("the files of images", _files(connection, known["images"], root, checked))
 
 
 def _guarded(what: str, lines: Iterator[str]) -> Iterator[str]:
@@ -104,40 +112,40 @@ def _shown(key: object) -> str:
     return str(key)[:80]
 
 
-def _dangling(connection: sqlite3.Connection, wanted: Columns) -> Iterator[str]:
-    for what, query in DANGLING.items():
-        if "parts" in query and "parts" not in wanted:  # an older schema
+def _dangling(connection: sqlite3.Connection, known: Columns) -> Iterator[str]:
+    for fault, table, columns, to in REFERENCES:
+        if not set(columns) <= {column.name for column in known.get(table, ())}:  # an older schema
             continue
+        where = " or ".join(f'{table}."{column}" not in (select id from {to})' for column in columns)
+        if table == "steps":  # a step that has no image may have been refused
+            where = f"status = 'ok' and (image is null or {where})"
         try:
-            (count,) = connection.execute(query).fetchone()
+            (count,) = connection.execute(f"select count(*) from {table} where {where}").fetchone()
         except sqlite3.Error as error:
-            yield f"database, {what}: {error}"
+            yield f"database, {fault}: {error}"
             continue
         if count:
-            yield f"{count} {what}"
+            yield f"{count} {fault}"
 
 
-def _sound(connection: sqlite3.Connection, table: str, columns: tuple[Column, ...]) -> Iterator[Mapping[str, object]]:
-    """Rows without a fault, by column; those with one have been told."""
+def _faultless(
+    connection: sqlite3.Connection, table: str, columns: tuple[Column, ...]
+) -> Iterator[Mapping[str, object]]:
+    """Rows without a fault, by column; `_rows` names those with one."""
     for values in read_rows(connection, table, columns):
         if not row_fault(table, columns, values):
-            yield by_name(columns, values)
-
-
-def by_name(columns: tuple[Column, ...], values: Values) -> dict[str, object]:
-    """A row as a table."""
-    return {column.name: value for column, value in zip(columns, values, strict=True)}
+            yield by_column(columns, values)
 
 
 def _keys(connection: sqlite3.Connection, columns: tuple[Column, ...], manifest: Manifest) -> Iterator[str]:
-    for step in _sound(connection, "steps", columns):
+    for step in _faultless(connection, "steps", columns):
         fault = key_fault(step, manifest.editors)
         if fault:
             yield fault
 
 
 def _files(connection: sqlite3.Connection, columns: tuple[Column, ...], root: Path, checked: set[str]) -> Iterator[str]:
-    for image in _sound(connection, "images", columns):
+    for image in _faultless(connection, "images", columns):
         file = str(image["file"])
         checked.add(file)
         yield from _file_fault(root, file, str(image["id"]))
@@ -151,7 +159,7 @@ def _file_fault(root: Path, file: str, identity: str | None = None) -> Iterator[
 
 
 def _other_files(root: Path, checked: set[str]) -> Iterator[str]:
-    """Images that no readable row names, by their own names."""
+    """Image files that no readable row names, checked against their own names."""
     for path in sorted((root / "images").glob("*/*")):
         file = path.relative_to(root).as_posix()
         if file not in checked and identity_of(file) is not None:
@@ -159,7 +167,7 @@ def _other_files(root: Path, checked: set[str]) -> Iterator[str]:
 
 
 def totals(root: Path) -> str:
-    """How much a run holds, in words."""
+    """The row counts of a run, as one line."""
     with closing(connect(root / "run.sqlite", read_only=True)) as connection:
         counts = [
             f"{connection.execute(f'select count(*) from {table}').fetchone()[0]:,} {table}"

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from convergebench.studies.replicate import GridRow, Replicate, ReplicateTable
-from convergebench.types import Settings
 
 GRID = (GridRow(variants=("replicate",)), GridRow(variants=("add-100-fruits",), runs=1, independent=True))
-"""Every image copied again and again; objects added where the picture has room for them, step upon step and apart."""
+"""Repeated copies of every image; objects added one after another, and each to the untouched picture."""
 
 
 class AuditStudyTable(ReplicateTable):
@@ -29,15 +28,10 @@ class AuditStudyTable(ReplicateTable):
 
 @dataclass(frozen=True)
 class Audit(Replicate):
-    """Walked and compared as `replicate`; what is asked of the pictures is another question."""
+    """Edits and compares as `replicate`; afterwards no-reference metrics are audited."""
 
     Parameters: ClassVar[type[AuditStudyTable]] = AuditStudyTable
+    stages: ClassVar[tuple[str, ...]] = ("measure", "examine", "audit")
 
     table: AuditStudyTable = field(default_factory=AuditStudyTable)
     name: str = "audit"
-
-    @classmethod
-    def of(cls, parameters: ReplicateTable, settings: Settings) -> Audit:
-        """The study of a study file."""
-        assert isinstance(parameters, AuditStudyTable)
-        return cls(parameters, settings)

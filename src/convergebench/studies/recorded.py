@@ -1,4 +1,4 @@
-"""Somebody else's chain, walked as it was recorded and compared as a chain of our own would be."""
+"""The study of imported chains: replays recorded edits and compares them as `replicate` does."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ NOTHING = Variant("recorded", "session", "", "", (VariantStep("", "change"),))
 
 @dataclass(frozen=True)
 class Recorded(Replicate):
-    """One chain's wishes; every chain has a study of its own.
+    """The instructions of one chain; every chain has a study of its own.
 
-    Steps are compared as those of `replicate`: copies, mirrorings and turns with the source, rebuilt pictures at the
-    end of each cycle, and where something was added or changed only what lies around it.
+    Copies, flips and rotations are compared with the source, rebuilt pictures at the end of each cycle, and pictures
+    with an addition or change only around it.
     """
 
     variant: Variant = field(default=NOTHING)
     length: int = 0
-    """Steps that were asked for; a recording may end before."""
+    """Requested steps; a recording may end earlier."""
     own_words: bool = False
-    """Whether other chains of the same label were asked for other things."""
+    """Whether chains of the same label have different instructions."""
     name: str = "recorded"
 
     def steps(self, case: Case) -> Steps:
-        """As recorded; what lies around a change is not compared while the picture should lie turned or mirrored."""
+        """As recorded; the surroundings of a change are not compared while the picture is rotated or flipped."""
         words = super().steps(case)
-        lies, answer = UPRIGHT, None
+        current, answer = UPRIGHT, None
         try:
             while True:
                 word = words.send(answer)
                 answer = None
                 if isinstance(word, Compare) and word.role == "step":
-                    lies = (UPRIGHT if self.variant.starts_anew(word.step) else lies).then(word.operation)
-                if isinstance(word, Compare) and word.role == "around" and lies != UPRIGHT:
+                    current = (UPRIGHT if self.variant.starts_from_source(word.step) else current).then(word.operation)
+                if isinstance(word, Compare) and word.role == "around" and current != UPRIGHT:
                     continue
                 answer = yield word
         except StopIteration:
             return
 
     def settings_of(self, case: Case) -> Settings:
-        """As they were."""
+        """As recorded."""
         return self.settings
 
     def calls(self, case: Case) -> int:
-        """As many as were asked for."""
+        """As many as were requested."""
         return self.length
 
     def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-        """As those of `replicate`; without the words where every chain has its own, which stand beside its steps."""
-        told = super().edits(cases)
+        """As those of `replicate`; without instructions if every chain has its own, which its steps hold."""
+        labelled = super().edits(cases)
         own: dict[str, Any] = {"instructions": [], "operations": []} if self.own_words else {}
-        return {label: {**facts, **own} for label, facts in told.items()}
+        return {label: {**facts, **own} for label, facts in labelled.items()}
 
     def _variant(self, case: Case) -> Variant:
         return self.variant

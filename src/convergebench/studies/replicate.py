@@ -1,11 +1,11 @@
-"""Copy, mirror, turn, rebuild or add, up to a hundred times: how does a picture fall apart, and in which ways?"""
+"""Copy, flip, rotate, rebuild or add, up to a hundred times: how does a picture decay, and in which ways?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -14,12 +14,13 @@ from convergebench.edits.orientation import UPRIGHT, Orientation
 from convergebench.edits.variants import Variant, load_variants, shipped_variants
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
-from convergebench.studies.base import Sources
+from convergebench.studies.base import BaseStudy, Sources
 from convergebench.studies.roundtrip import LAGS
+from convergebench.studies.units import STEP, Unit
 from convergebench.types import Case, Compare, Edit, EditPair, Kind, Operation, Settings, SourceImage, State, Steps
 
 UNCHECKED: tuple[Operation, ...] = ("replicate", "denoise", "patches", "edges", "rebuild")
-"""Wishes after which the picture should look as before, and those that no rule can tell were granted."""
+"""Operations that no metric checks: the picture should look as before, or the result is not defined."""
 
 
 class GridRow(Strict):
@@ -52,27 +53,30 @@ class ReplicateTable(Strict):
 
 
 @dataclass(frozen=True)
-class Replicate:
+class Replicate(BaseStudy):
     """Each step is made from the one before it (or, in independent runs, from the source); every step is a round."""
 
     Parameters: ClassVar[type[ReplicateTable]] = ReplicateTable
+    unit: ClassVar[Unit] = STEP
+    metrics: ClassVar[str] = "replicate"
+    analyses: ClassVar[tuple[str, ...]] = ("comparison", "decay")
 
     table: ReplicateTable = field(default_factory=ReplicateTable)
     settings: Settings = field(default_factory=Settings)
     name: str = "replicate"
 
     @classmethod
-    def of(cls, parameters: ReplicateTable, settings: Settings) -> Replicate:
+    def of(cls, parameters: ReplicateTable, settings: Settings) -> Self:
         """The study of a study file."""
         return cls(parameters, settings)
 
     @property
     def leaves_out(self) -> bool:
-        """Whether an editor is spared the chains whose settings it does not take."""
+        """Whether an editor skips the chains whose settings it does not support."""
         return self.table.unfit == "leave-out"
 
     def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
-        """Every row of the grid with its images, every run; edit pairs play no part."""
+        """Every row of the grid with its images, every run; edit pairs are not used."""
         known = [image.id for image, _ in sources]
         found: dict[str, Case] = {}
         for row in self.table.grid:
@@ -83,7 +87,7 @@ class Replicate:
                         f"(the suite, its kinds and --limit leave {len(known)})"
                     )
             for variant in _variants(row):
-                self._require_sense(variant, row)
+                self._require_useful(variant, row)
             for image, state, variant in _fitting(row, sources):
                 for run in range(row.runs or self.table.runs):
                     case = _case(image, state, variant, run)
@@ -95,34 +99,34 @@ class Replicate:
         return list(found.values())
 
     def steps(self, case: Case) -> Steps:
-        """Every step beside its parent, beside the source and beside step 1, as far as they may be compared."""
+        """Compares every step with its parent, the source and step 1, where these are comparable."""
         variant, settings = self._variant(case), self.settings_of(case)
         yield Compare(case.source, None, "source", 0, 0)
         states: list[State] = [case.source]
-        lies: list[Orientation] = [UPRIGHT]
+        orientations: list[Orientation] = [UPRIGHT]
         for number in range(1, self.calls(case) + 1):
-            wish = variant.at(number)
-            begin = 0 if variant.starts_anew(number) else number - 1
-            # without its own number a second draw from the untouched picture would be the first one again
+            asked = variant.at(number)
+            begin = 0 if variant.starts_from_source(number) else number - 1
+            # independent steps are numbered, or each would be the first one again
             draw = number if variant.independent else 0
-            state = yield Edit(states[begin], wish.words, settings, draw)
-            now = lies[begin].then(wish.operation)
-            yield Compare(state, states[begin], "step", number, number, operation=wish.operation)
-            if wish.operation not in UNCHECKED:
-                yield Compare(state, states[begin], "forward", number, number, operation=wish.operation)
+            state = yield Edit(states[begin], asked.words, settings, draw)
+            turned_now = orientations[begin].then(asked.operation)
+            yield Compare(state, states[begin], "step", number, number, operation=asked.operation)
+            if asked.operation not in UNCHECKED:
+                yield Compare(state, states[begin], "forward", number, number, operation=asked.operation)
             states.append(state)
-            lies.append(now)
-            yield from _comparisons(variant, number, states, lies)
+            orientations.append(turned_now)
+            yield from _comparisons(variant, number, states, orientations)
 
     def settings_of(self, case: Case) -> Settings:
-        """The study's settings under the variant's; with one seed for a whole run every run has another one."""
-        settings = self._variant(case).over(self.settings)
+        """The variant's settings over the study's; a fixed seed differs from run to run."""
+        settings = self._variant(case).apply_to(self.settings)
         if settings.seed_policy == "fixed":
             settings = replace(settings, seed=((settings.seed or 0) + case.replicate) % LARGEST)
         return settings
 
     def calls(self, case: Case) -> int:
-        """As many as its row says; a person's session ends with its last wish."""
+        """As many as its row says; a person's session ends with its last instruction."""
         variant, row = self._planned(case)
         steps = row.steps or self.table.steps
         return min(steps, variant.period) if variant.ends else steps
@@ -133,7 +137,7 @@ class Replicate:
         return calls // variant.period * variant.period if variant.compared == "cycle" else calls
 
     def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-        """The wishes of every variant in use, word for word, and how it is compared."""
+        """The instructions of every variant in use, and how it is compared."""
         found: dict[str, dict[str, Any]] = {}
         for case in cases:
             if case.label in found:
@@ -152,12 +156,8 @@ class Replicate:
             }
         return found
 
-    def fixed(self) -> Mapping[str, Any]:
-        """Nothing: the grid, the steps and the runs may grow."""
-        return {}
-
-    def _require_sense(self, variant: Variant, row: GridRow) -> None:
-        """A chain that compares nothing, or compares a setting with itself, is money for nothing."""
+    def _require_useful(self, variant: Variant, row: GridRow) -> None:
+        """Refuse chains that compare nothing or repeat another variant: they would waste money."""
         steps = row.steps or self.table.steps
         if variant.compared == "cycle" and steps < variant.period:
             raise StudyError(
@@ -166,7 +166,7 @@ class Replicate:
         model = next((one for one in shipped_variants() if one.id == variant.baseline), None)
         if model is None or variant.independent or not variant.settings or variant.steps != model.steps:
             return
-        if variant.over(self.settings) == model.over(self.settings):
+        if variant.apply_to(self.settings) == model.apply_to(self.settings):
             raise StudyError(
                 f"'{variant.id}' is the same as '{model.id}' under the study's [settings]; leave out one of the two"
             )
@@ -186,11 +186,11 @@ class Replicate:
 @cache
 def _variants(row: GridRow) -> tuple[Variant, ...]:
     chosen = load_variants(row.variants)
-    return tuple(one for variant in chosen for one in ((variant, variant.apart()) if row.independent else (variant,)))
+    return tuple(each for one in chosen for each in ((one, one.as_independent()) if row.independent else (one,)))
 
 
 def _takes(row: GridRow, variant: Variant, image: str, kind: Kind) -> bool:
-    """Images that a row names are taken whatever their kind: whoever names them knows what is on them."""
+    """Whether a row includes an image; images that it names are taken regardless of kind."""
     return image in row.images if row.images else kind in variant.kinds
 
 
@@ -213,9 +213,9 @@ def _case(image: SourceImage, state: State, variant: Variant, run: int) -> Case:
 
 
 def _comparisons(
-    variant: Variant, number: int, states: Sequence[State], lies: Sequence[Orientation]
+    variant: Variant, number: int, states: Sequence[State], orientations: Sequence[Orientation]
 ) -> Iterator[Compare]:
-    """What the newest state may be held against."""
+    """The comparisons of the newest state with the source and earlier steps."""
     state, source = states[-1], states[0]
     if variant.compared == "around":
         yield Compare(state, source, "around", number, number)
@@ -224,8 +224,8 @@ def _comparisons(
         return
 
     def beside(earlier: int, role: Literal["return", "first", "lag"], lag: int = 0) -> Iterator[Compare]:
-        turned = lies[number].from_(lies[earlier])
-        if turned.has_name:  # a mirror image about a diagonal cannot be asked for, so it cannot be compared either
+        turned = orientations[number].relative_to(orientations[earlier])
+        if turned.is_one_operation:  # a flip about a diagonal is no known operation
             yield Compare(state, states[earlier], role, number, number, lag=lag, operation=turned.operation)
 
     yield from beside(0, "return")

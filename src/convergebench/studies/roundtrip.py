@@ -10,7 +10,8 @@ from pydantic import Field
 
 from convergebench.documents import Strict
 from convergebench.errors import StudyError
-from convergebench.studies.base import Sources
+from convergebench.studies.base import BaseStudy, Sources
+from convergebench.studies.units import ROUND_TRIP, Unit
 from convergebench.types import Case, Compare, Edit, EditPair, Settings, State, Steps
 
 Order = Literal["single", "nested", "crossed"]
@@ -45,10 +46,11 @@ class RoundTripTable(Strict):
 
 
 @dataclass(frozen=True)
-class RoundTrip:
+class RoundTrip(BaseStudy):
     """I'₀ = I₀; Iₙ = forward(I'ₙ₋₁); I'ₙ = backward(Iₙ)."""
 
     Parameters: ClassVar[type[RoundTripTable]] = RoundTripTable
+    unit: ClassVar[Unit] = ROUND_TRIP
 
     rounds: int = 20
     order: Order = "single"
@@ -62,7 +64,7 @@ class RoundTrip:
         return cls(parameters.rounds, parameters.order, settings, parameters.replicates)
 
     def steps(self, case: Case) -> Steps:
-        """Each step beside its parent, each round beside the source and beside the rounds before it."""
+        """Compares each step with its parent, and each round with the source and earlier rounds."""
         yield Compare(case.source, None, "source", 0, 0)
         returned = [case.source]
         state, position = case.source, 0
@@ -78,8 +80,9 @@ class RoundTrip:
                     operation = pair.forward_operation
                     yield Compare(state, parent, "forward", number, position, operation=operation)
                 else:
+                    assert pair.backward, "such pairs are refused when cases are made"
                     state = yield Edit(parent, pair.backward, self.settings)
-                    operation = pair.backward_operation
+                    operation = pair.backward_operation or "change"
                     yield Compare(
                         state, before[leg.pair], "backward", number, position, via=after[leg.pair], operation=operation
                     )
@@ -98,7 +101,7 @@ class RoundTrip:
         return self.rounds
 
     def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-        """The pairs in use, word for word."""
+        """The pairs in use, with their instructions."""
         used = {pair.label: pair for case in cases for pair in case.pairs}
         return {label: {**asdict(pair), "kinds": list(pair.kinds)} for label, pair in used.items()}
 
@@ -110,7 +113,7 @@ class RoundTrip:
         """Every source with every edit that suits its kind, every replicate."""
         found = []
         for image, state in sources:
-            fitting = [pair for pair in pairs if image.kind in pair.kinds]
+            fitting = [_undoable(pair) for pair in pairs if image.kind in pair.kinds]
             for combination in self._combinations(fitting):
                 label = "+".join(pair.label for pair in combination)
                 for replicate in range(self.replicates):
@@ -123,5 +126,11 @@ class RoundTrip:
             return [(pair,) for pair in pairs]
         if len(pairs) < 2:
             raise StudyError(f"order '{self.order}' needs two edit pairs per image kind; add pairs under [edits]")
-        # each pair with its next neighbour, so that every pair is once the outer and once the inner one
+        # each pair with the next one, so that every pair is once the outer and once the inner one
         return [(pair, pairs[(index + 1) % len(pairs)]) for index, pair in enumerate(pairs)]
+
+
+def _undoable(pair: EditPair) -> EditPair:
+    if not pair.backward:
+        raise StudyError(f"edit pair '{pair.label}' has no backward instruction, and a round trip undoes every edit")
+    return pair

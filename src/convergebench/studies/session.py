@@ -1,19 +1,20 @@
-"""One wish after the other, no undoing: how far does an ordinary editing session carry an image away?"""
+"""One instruction after another, none undone: how far does an ordinary editing session change an image?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from convergebench.documents import Strict
-from convergebench.edits.sessions import Session, load_sessions
+from convergebench.edits.sessions import EditSession, load_sessions
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
-from convergebench.studies.base import Sources
+from convergebench.studies.base import BaseStudy, Sources
 from convergebench.studies.roundtrip import LAGS
+from convergebench.studies.units import STEP, Unit
 from convergebench.types import Case, Compare, Edit, EditPair, Settings, Steps
 
 
@@ -27,12 +28,16 @@ class SessionTable(Strict):
 
 
 @dataclass(frozen=True)
-class SessionStudy:
-    """Walks the steps of a session; every step counts as a round, measured against the source and the step before."""
+class SessionStudy(BaseStudy):
+    """Runs the steps of a session; every step is a round, compared with the source and the step before."""
 
     Parameters: ClassVar[type[SessionTable]] = SessionTable
+    unit: ClassVar[Unit] = STEP._replace(way="session")
+    changes_stay: ClassVar[bool] = True
+    metrics: ClassVar[str] = "replicate"
+    analyses: ClassVar[tuple[str, ...]] = ("comparison", "decay")
 
-    sessions: tuple[Session, ...] = field(default_factory=load_sessions)
+    sessions: tuple[EditSession, ...] = field(default_factory=load_sessions)
     settings: Settings = field(default_factory=Settings)
     replicates: int = field(default=1, repr=False)
     name: str = "session"
@@ -48,7 +53,7 @@ class SessionStudy:
         return cls(chosen, settings, parameters.replicates)
 
     def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
-        """Every source with every session that suits its kind; edit pairs play no part."""
+        """Every source with every session that suits its kind; edit pairs are not used."""
         return [
             Case(
                 f"{image.id}/{session.id}/{replicate}",
@@ -64,11 +69,11 @@ class SessionStudy:
         ]
 
     def steps(self, case: Case) -> Steps:
-        """Each wish in turn."""
+        """Each instruction in turn."""
         yield Compare(case.source, None, "source", 0, 0)
         states = [case.source]
-        for number, wish in enumerate(self._session(case).steps, start=1):
-            state = yield Edit(states[-1], wish, self.settings)
+        for number, instruction in enumerate(self._session(case).steps, start=1):
+            state = yield Edit(states[-1], instruction, self.settings)
             yield Compare(state, states[-1], "step", number, number, operation="change")
             yield Compare(state, case.source, "return", number, number)
             for lag in range(1, min(LAGS, number) + 1):
@@ -76,20 +81,12 @@ class SessionStudy:
             states.append(state)
 
     def calls(self, case: Case) -> int:
-        """One per wish."""
+        """One per instruction."""
         return len(self._session(case).steps)
 
-    def rounds_of(self, case: Case) -> int:
-        """One per wish."""
-        return self.calls(case)
-
     def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-        """The wishes of each session."""
+        """The instructions of each session."""
         return {case.label: {"steps": list(self._session(case).steps)} for case in cases}
 
-    def fixed(self) -> Mapping[str, Any]:
-        """Nothing beside the settings."""
-        return {}
-
-    def _session(self, case: Case) -> Session:
+    def _session(self, case: Case) -> EditSession:
         return next(session for session in self.sessions if session.id == case.label)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator
 
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
-from convergebench.registry import load
 from convergebench.roles.tables import RoleTable
-from convergebench.studies.values import Line, Name, Position, Seed, require_plain
+from convergebench.studies.analysis_settings import AnalysisSettings
+from convergebench.studies.base import load_study
+from convergebench.studies.values import Line, Name, Seed, require_plain
 from convergebench.types import Kind, Settings
 
 
@@ -103,80 +103,6 @@ class ExamineTable(Strict):
     """Names of detectors, or `all`; empty = none. Later: `cbench examine`."""
 
 
-class AuditTable(Strict):
-    """How scores become verdicts in `cbench audit`; each key has a flag there or is printed with the result."""
-
-    gaps: tuple[Position, ...] = ()
-    """The steps (or rounds) whose score is held against the baseline's; empty = those of 5, 10 and 20 that chains
-    reach, else two that they do reach."""
-    baseline: Annotated[int, Field(ge=0, le=1_000_000)] = 1
-    """The step that all others are held against: 1, because the first step may crop."""
-    by: Literal["round", "step"] = "round"
-    """What is counted: whole rounds (the picture shows the source again), or every single edit."""
-    ranges: dict[str, tuple[float, float]] = Field(default_factory=dict)
-    """Range of a metric in place of its typical one: `pi = [0, 55]`."""
-    percentiles: Annotated[tuple[Annotated[float, Field(gt=0, lt=100)], ...], Field(min_length=1)] = (5.0, 25.0, 50.0)
-    """A filter keeps what scores at least as well as this percentile of untouched images."""
-    damage: str = ""
-    """Full-reference metric that says how damaged a picture is; empty: LPIPS or SSIM against the baseline's picture."""
-    enough: Annotated[int, Field(ge=1, le=1_000_000)] = 12
-    """Images without a failure that it takes to call a metric sound."""
-    draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
-    seed: Seed = 0
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> AuditTable:
-        early = [gap for gap in self.gaps if gap <= self.baseline]
-        if early:
-            raise ValueError(
-                f"gap {early[0]} does not lie after the baseline ({self.baseline}); give later ones, e.g. 5, 10, 20"
-            )
-        if len(set(self.gaps)) < len(self.gaps):
-            raise ValueError("a gap is named twice")
-        for name, (low, high) in self.ranges.items():
-            if not (isfinite(low) and isfinite(high) and low < high):
-                raise ValueError(f"the range of {name} goes from {low:g} to {high:g}; give a lower and an upper end")
-        return self
-
-
-class AnalysisTable(Strict):
-    """The constants of the analysis; see `convergebench.analysis.AnalysisSettings`."""
-
-    quality: tuple[str, ...] = ("ssim", "lpips")
-    semantic: str | None = "gist"
-    adherence: tuple[str, str] = ("happened", "undone")
-    """Metrics that say whether an edit was done and whether it was undone; the score is conditioned on them."""
-    coverage: Annotated[float, Field(ge=0, le=1)] = 0.8
-    """Least share of the cases and rounds that an editor must deliver to get a rank."""
-    headline: str = "ssim"
-    level: str = "noticeable"
-    levels: dict[str, dict[Name, float]] = Field(default_factory=dict)
-    sustained: bool = False
-    distance: str = "rmse"
-    floor: Annotated[float, Field(ge=0, le=1)] = 0.5 / 255
-    max_period: Annotated[int, Field(ge=1, le=6)] = 6
-    settling_rounds: Annotated[int, Field(ge=4, le=1000)] = 10
-    points: tuple[Position, ...] = (1, 2, 3, 5, 10, 15, 20)
-    chain_draws: Annotated[int, Field(ge=50, le=100_000)] = 500
-    permutations: Annotated[int, Field(ge=99, le=1_000_000)] = 9999
-    exact_sources: Annotated[int, Field(ge=0, le=20)] = 14
-    draws: Annotated[int, Field(ge=100, le=100_000)] = 2000
-    seed: Seed = 0
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
-    interval: Literal["corrected-t", "percentile", "bca"] = "corrected-t"
-    onset: str = ""
-    floors: tuple[str, ...] = ("sim-jpeg", "sim-resize", "taesd", "taesdxl", "taesd3", "taef1", "taef2")
-    audit: AuditTable = AuditTable()
-    """`[analysis.audit]`: how `cbench audit` judges metrics."""
-
-    @field_validator("semantic")
-    @classmethod
-    def _none_is_empty(cls, value: str | None) -> str:
-        """TOML has no word for nothing; a manifest says it as the file does."""
-        return value or ""
-
-
 class StudySpec(Strict):
     """A whole study file. The study's own table, named after it, is added by `file_model`."""
 
@@ -189,8 +115,8 @@ class StudySpec(Strict):
     measure: MeasureTable = MeasureTable()
     examine: ExamineTable = ExamineTable()
     roles: dict[str, RoleTable] = Field(default_factory=dict)
-    """Who answers questions: `judge` about steps, `rater` about single pictures."""
-    analysis: AnalysisTable = AnalysisTable()
+    """`[roles.NAME]`: who answers questions; NAME is writer, rewriter, judge, reader, rater or a role that it asks."""
+    analysis: AnalysisSettings = AnalysisSettings()
 
     @property
     def parameters(self) -> BaseModel:
@@ -224,9 +150,12 @@ class StudySpec(Strict):
 @cache
 def file_model(study: str) -> type[StudySpec]:
     """The model of a study file: what all have, and the table of this study."""
-    parameters: type[BaseModel] = load("studies", study).Parameters
+    parameters: type[BaseModel] = load_study(study).Parameters
     table: Any = (parameters, Field(default_factory=parameters, alias=study))
-    return create_model("StudyFile", __base__=StudySpec, **{study.replace("-", "_"): table})
+    name = study.replace("-", "_")
+    if name in StudySpec.model_fields or hasattr(StudySpec, name):
+        raise StudyError(f"study '{study}' cannot be used: every study file has '{name}' already; give it another name")
+    return create_model("StudyFile", __base__=StudySpec, **{name: table})
 
 
 def read_spec(path: Path) -> StudySpec:

@@ -1,4 +1,4 @@
-"""What the single values of a study file may be, so that every one can be stored, printed and worked with."""
+"""Types of single values in a study file, so that each can be stored and printed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _printable(value: str) -> str:
 
 
 Seed = Annotated[int, Field(ge=0, lt=LARGEST)]
-"""NumPy takes no negative seed and SQLite no longer one."""
+"""NumPy accepts no negative seed, SQLite no larger one."""
 Name = Annotated[str, Field(max_length=200), AfterValidator(_readable)]
 """A name in tables, on pages and in file names."""
 Line = Annotated[str, Field(max_length=1000), AfterValidator(_printable)]

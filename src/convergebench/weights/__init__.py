@@ -1,4 +1,4 @@
-"""Weight files: declared as data, found in several places, believed only by their checksum.
+"""Weight files: declared as data, found in several places, verified by checksum.
 
 >>> from convergebench.weights import find_weight
 >>> find_weight("lpips-alex").licence

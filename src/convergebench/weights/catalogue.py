@@ -1,4 +1,4 @@
-"""What weight files there are: one TOML table each, built-ins and plug-ins alike.
+"""The catalogue of weights: one TOML table each, for built-ins and plug-ins.
 
 A plug-in adds an entry point in the group `convergebench.weights` that names a `Path` to such a TOML file.
 """
@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from convergebench.documents import Strict, read_document
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
-from convergebench.weights.package import without_credentials
+from convergebench.weights.download import without_credentials
 
 DATA = Path(__file__).parent / "data"
 
@@ -26,7 +26,7 @@ NpmName = Annotated[str, StringConstraints(pattern=r"^((@[a-z0-9~-][a-z0-9._~-]*
 
 
 class WeightFile(Strict):
-    """One file. An empty checksum means: nobody could say it beforehand; it is recorded when the file first arrives."""
+    """One file. Without a declared checksum, the one of the first download is recorded and must stay."""
 
     path: str
     sha256: Checksum = ""
@@ -41,13 +41,13 @@ class WeightFile(Strict):
         return value
 
 
-class Source(Strict):
-    """Where the files can be had: a registry package that ships them, a model hub, or plain addresses."""
+class WeightSource(Strict):
+    """Where the files can be downloaded: a registry package that ships them, a model hub, or plain addresses."""
 
     package: str = ""
-    """Of the Python index."""
+    """Name on the Python index."""
     npm: NpmName = ""
-    """Of the npm registry, with its scope."""
+    """Name on the npm registry, with its scope."""
     version: str = ""
     hub: str = ""
     revision: str = ""
@@ -57,7 +57,7 @@ class Source(Strict):
     """For a package or a hub: the path of each file in it, in the order of `files`."""
 
     @model_validator(mode="after")
-    def _is_one_of_four(self) -> Source:
+    def _is_one_of_four(self) -> WeightSource:
         if sum(map(bool, (self.package, self.npm, self.hub, self.addresses))) != 1:
             raise ValueError("a source is either a package, an npm package, a hub repository, or addresses")
         if (self.package or self.npm) and not self.version:
@@ -71,7 +71,7 @@ class Source(Strict):
 
     @property
     def label(self) -> str:
-        """As shown to a person."""
+        """Short description for messages."""
         if self.package:
             return f"package {self.package} {self.version}"
         if self.npm:
@@ -87,7 +87,7 @@ class Weight(Strict):
     licence: str
     noncommercial: bool = False
     files: Annotated[tuple[WeightFile, ...], Field(min_length=1)]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[WeightSource, ...] = ()
 
     @model_validator(mode="after")
     def _sources_fit(self) -> Weight:
@@ -99,12 +99,12 @@ class Weight(Strict):
 
     @property
     def size(self) -> int:
-        """Bytes in all; 0 where unknown."""
+        """Total bytes; files of unknown size count as 0."""
         return sum(file.size for file in self.files)
 
 
 class WeightsFile(Strict):
-    """A whole TOML file."""
+    """A TOML file of weights."""
 
     weight: tuple[Weight, ...] = ()
 
@@ -133,7 +133,7 @@ def weight_names() -> list[str]:
 
 
 def find_weight(name: str) -> Weight:
-    """The weight of that name; `StudyError` with the nearest one if there is none."""
+    """The weight of that name; `StudyError` with the closest name if there is none."""
     try:
         return catalogue()[name]
     except KeyError:

@@ -1,8 +1,8 @@
-"""Checksums of files, worked out once.
+"""Checksums of files, computed once.
 
-A model of 16 GB takes long to read, and a command that only lists what is here would read it every time. So the
-checksum of a large file is noted in the cache folder under the file's inode, with its size and times, and holds as long
-as none of them changes. One of the times is set by the system alone, so a file cannot be changed and dated back.
+A model of 16 GB takes long to read, and a command that only lists weights would read it every time. So the checksum of
+a large file is saved in the cache folder under the file's inode, with its size and times, and is valid while none of
+them changes. Users cannot set the change time (ctime), so an altered file is noticed even if it is dated back.
 `cbench weights verify` reads everything again; a small file is read in every process.
 """
 
@@ -19,12 +19,12 @@ from typing import Any
 from convergebench.folders import cache_folder
 
 LARGE = 50_000_000
-"""Bytes from which a checksum is noted."""
+"""Bytes from which on a checksum is saved."""
 NOTES = "checksums.json"
 
 
 def sha256_of(path: Path) -> str:
-    """Checksum of a file; the same file is read once per process, a large one once for all."""
+    """SHA-256 of a file; a file is read once per process, a large one only once."""
     facts = path.stat()
     return _sha256(
         str(path), f"{facts.st_dev}:{facts.st_ino}", facts.st_size, facts.st_mtime_ns, getattr(facts, "st_ctime_ns", 0)
@@ -32,7 +32,7 @@ def sha256_of(path: Path) -> str:
 
 
 def forget_checksums() -> None:
-    """Read every file again."""
+    """Drop all saved checksums, so that every file is read again."""
     _sha256.cache_clear()
     (cache_folder() / NOTES).unlink(missing_ok=True)
 
@@ -58,7 +58,7 @@ def _notes() -> dict[str, Any]:
 
 
 def _note(notes: dict[str, Any]) -> None:
-    """All at once, for others may be reading; a cache that cannot be written costs time and nothing else."""
+    """Replace the file atomically, as others may be reading; an unwritable cache only costs time."""
     with suppress(OSError):
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Reading weight files without running anything that is in them.
 
-A pickle can run code while it is read. Here only arrays are let through: torch's own `weights_only`, safetensors, and
-for pickles of numpy arrays an unpickler that knows the three names such arrays are made of.
+A pickle can run code while it is read. Here only arrays are loaded: by torch's `weights_only`, by safetensors, and for
+pickles of numpy arrays by an unpickler that accepts only the three names they are made of.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class _ArraysOnly(pickle.Unpickler):
 
 
 def numpy_pickle(path: Path) -> Any:
-    """Dictionaries, lists and numpy arrays out of a pickle; anything else in it is refused before it can act."""
-    with _refused(path, "is not a pickle of arrays alone"):
+    """Dictionaries, lists and numpy arrays from a pickle; anything else is rejected before it can run."""
+    with _read_errors(path, "is not a pickle of arrays alone"):
         return _ArraysOnly(io.BytesIO(path.read_bytes())).load()
 
 
 def torch_state(path: Path) -> dict[str, torch.Tensor]:
     """A state dictionary saved by torch, tensors only."""
     torch = _torch()
-    with _refused(path, "cannot be read as tensors alone"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a foreign pickle, which is then refused anyway
+    with _read_errors(path, "cannot be read as tensors alone"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about pickles from other sources, which are rejected anyway
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
             raise TypeError(f"a {type(state).__name__} and no dictionary")
@@ -63,7 +63,7 @@ def safetensors_state(path: Path) -> dict[str, torch.Tensor]:
     _torch()
     from safetensors.torch import load_file
 
-    with _refused(path, "is not a whole safetensors file"):
+    with _read_errors(path, "is not a whole safetensors file"):
         state: dict[str, torch.Tensor] = load_file(path)
     return state
 
@@ -72,21 +72,21 @@ def matlab(path: Path) -> dict[str, Array]:
     """The arrays of a MATLAB file."""
     from scipy.io import loadmat
 
-    with _refused(path, "is not a MATLAB file"):
+    with _read_errors(path, "is not a MATLAB file"):
         content: dict[str, Any] = loadmat(path)
     return {name: value for name, value in content.items() if not name.startswith("__")}
 
 
 def arrays(path: Path) -> dict[str, Array]:
     """The arrays of an `.npz` file."""
-    with _refused(path, "is not a file of plain arrays"), path.open("rb") as file:
+    with _read_errors(path, "is not a file of plain arrays"), path.open("rb") as file:
         content = np.load(file, allow_pickle=False)
         return {name: content[name] for name in content.files}
 
 
 @contextmanager
-def _refused(path: Path, what: str) -> Iterator[None]:
-    """Damage makes these readers raise two dozen kinds of exceptions, among them those of their own parsers."""
+def _read_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn any exception of a reader into a `Prerequisite`: damaged files make them raise two dozen types."""
     try:
         yield
     except Exception as error:

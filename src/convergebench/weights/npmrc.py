@@ -1,7 +1,7 @@
-"""How npm is set up here: which registry has which scope, and what it wants to be told.
+"""The npm configuration: the registry of each scope, and its credentials.
 
-npm need not be installed, and nothing of it runs. Its settings are plain lines `key = value` in several files; the
-first place that has a key decides: the environment, the project's file, the user's, the machine's.
+npm need not be installed and is not run. Its settings are lines `key = value` in several files; the first source that
+has a key wins: the environment, the project's file, the user's, the machine's.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _VARIABLE = re.compile(r"\$\{([^}?]+)(\??)\}")
 
 
 def settings() -> dict[str, str]:
-    """Every setting in force, as npm would read them in this folder."""
+    """All settings, as npm would read them in the current folder."""
     found: dict[str, str] = {}
     environment = _from_environment()
     user = Path(environment.get("userconfig") or "~/.npmrc")
-    for source in (environment, *(_from_file(path) for path in (_project(), user, _machine(environment)))):
+    for source in (environment, *(_from_file(path) for path in (_project_file(), user, _machine_file(environment)))):
         for key, value in source.items():
             found.setdefault(key, value)
     return found
 
 
 def registry_of(package: str, config: Mapping[str, str]) -> str:
-    """The address of the registry that has this package: its scope's own, or the one for everything."""
+    """The address of the registry for this package: its scope's, or the default one."""
     scope = package.partition("/")[0] if package.startswith("@") else ""
     address = (config.get(f"{scope}:registry", "") if scope else "") or config.get("registry", "") or DEFAULT
     if not address.startswith(("http://", "https://")):
@@ -42,7 +42,7 @@ def registry_of(package: str, config: Mapping[str, str]) -> str:
 
 
 def credentials(address: str, config: Mapping[str, str]) -> dict[str, str]:
-    """The header that opens this address: settings for its host and the longest leading part of its path."""
+    """The authorization header for this address, from the settings with the longest matching path."""
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     folders = parts.path.strip("/").split("/")
@@ -55,12 +55,12 @@ def credentials(address: str, config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _from_environment() -> dict[str, str]:
-    """`NPM_CONFIG_REGISTRY` and `npm_config_registry` are the same; an empty one counts as unset."""
+    """Settings from `npm_config_…` variables in either case; an empty one counts as unset."""
     found = {}
     for name, value in os.environ.items():
         if value and _PREFIX.match(name):
             key = _PREFIX.sub("", name)
-            # a scope or a host stands as it is; in a plain name an underline is a dash, except at its beginning
+            # a scope or host is kept as it is; in other names an underscore, except a leading one, is a dash
             found[key if key.startswith(("@", "//")) else re.sub(r"(?<!^)_", "-", key.lower())] = value
     return found
 
@@ -70,7 +70,7 @@ def _from_file(path: Path | None) -> dict[str, str]:
         return {}
     try:
         text = path.expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, RuntimeError):  # not there, not ours, not text, or the home of nobody
+    except (OSError, UnicodeDecodeError, RuntimeError):  # missing, unreadable, not text, or the home of an unknown user
         return {}
     return dict(_lines(text))
 
@@ -79,11 +79,11 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         key, equals, value = line.partition("=")
         if equals and not line.lstrip().startswith((";", "#")):
-            yield _filled(key.strip()), _filled(value.strip().strip("\"'"))
+            yield _expanded(key.strip()), _expanded(value.strip().strip("\"'"))
 
 
-def _filled(text: str) -> str:
-    """`${NAME}` from the environment; left as it stands where there is none, empty if it is `${NAME?}`."""
+def _expanded(text: str) -> str:
+    """With `${NAME}` from the environment; an unset name is kept as written, or empty as `${NAME?}`."""
 
     def value(match: re.Match[str]) -> str:
         return os.environ.get(match[1], "" if match[2] else match[0])
@@ -91,16 +91,16 @@ def _filled(text: str) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def _project() -> Path | None:
-    """The file of the project that this folder is in: the nearest one up that looks like one, else this folder's."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
+def _project_file() -> Path | None:
+    """The `.npmrc` of the nearest parent folder that is an npm project, else of the current folder."""
+    cwd = Path.cwd()
+    for folder in (cwd, *cwd.parents):
         if (folder / "package.json").is_file() or (folder / "node_modules").is_dir():
             return folder / ".npmrc"
-    return here / ".npmrc"
+    return cwd / ".npmrc"
 
 
-def _machine(environment: Mapping[str, str]) -> Path | None:
+def _machine_file(environment: Mapping[str, str]) -> Path | None:
     if named := environment.get("globalconfig"):
         return Path(named)
     if prefix := environment.get("prefix") or os.environ.get("PREFIX"):

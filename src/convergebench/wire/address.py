@@ -1,4 +1,4 @@
-"""What a study file may say about a server: where it is and which variable holds its key; never a secret itself."""
+"""Checks on what a study file says about a server: its address, and the variable that holds its key."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from convergebench.wire.key_names import how_to_allow, is_allowed
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPELT_OUT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-"""`MY_LOGIN`: words in capitals, which no key is."""
+"""`MY_LOGIN`: words in capitals, which cannot be a key."""
 
 
 def require_no_secret(
     base_url: str, key: str, *, example: str = "http://127.0.0.1:8000/v1", any_name: bool = False
 ) -> None:
-    """`ValueError` if the address is none or holds a secret, or if `key` is not a variable that may hold a key.
+    """`ValueError` if the address is invalid or holds a secret, or if `key` is not a variable that may hold a key.
 
-    What was given is never repeated where it might be the secret. With `any_name` a variable that may not hold a key
-    is let through, for a table that is only read; whoever uses it asks `key_names`.
+    The message never repeats input that might be the secret. `any_name` accepts any variable name, for a table that is
+    only read; code that uses the key must check it with `key_names`.
     """
     try:
         parts = urlsplit(base_url)
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        whole = whole and not re.search(r"\s", base_url)  # which taking apart quietly leaves out
-    except ValueError:  # its words repeat what stands in the place of a port
+        whole = whole and not re.search(r"\s", base_url)  # urlsplit silently drops it
+    except ValueError:  # its message repeats the text in place of a port
         whole = False
     if base_url and not whole:
         raise ValueError(f"base_url should be an address such as {example}") from None

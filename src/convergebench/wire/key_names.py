@@ -1,8 +1,8 @@
 """Which environment variables may hold a key.
 
-A study file or a run only names a variable, and whatever it names is sent to a server. So the name must be one that a
-provider of models uses, one of this package's own, or one that the user has listed: a file that somebody else wrote
-cannot have AWS_SECRET_ACCESS_KEY sent away as if it were a model's key.
+A study file or a run only names a variable, and its value is sent to a server. So the name must be one that a provider
+of models uses, one of this package's own, or one that the user has listed: a file from another person cannot have
+AWS_SECRET_ACCESS_KEY sent away as if it were a model's key.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 
 LIST = "CONVERGEBENCH_KEYS"
-"""The user's own list: names of variables with commas between them."""
+"""The user's own list: variable names separated by commas."""
 OF_PROVIDERS = frozenset(
     {
         "ANTHROPIC_API_KEY",
@@ -33,14 +33,14 @@ OF_PROVIDERS = frozenset(
         "XAI_API_KEY",
     }
 )
-"""Variables that providers of models tell their customers to set, and that open nothing but models."""
+"""Variables that providers of models document, and that give access to nothing but models."""
 OWN = ("CONVERGEBENCH_", "CBENCH_")
-"""Names that begin so are meant for this package."""
+"""Prefixes of this package's own variables."""
 SETTINGS = frozenset({LIST, "CONVERGEBENCH_CACHE", "CONVERGEBENCH_WEIGHTS"})
 """Settings of this package, which hold no key."""
 
 _SPELT_OUT = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
-"""`MY_LOGIN`: words in capitals, which no key is, so that it can be shown."""
+"""`MY_LOGIN`: words in capitals, which cannot be a key and so may be shown."""
 
 
 def is_allowed(name: str) -> bool:
@@ -56,7 +56,7 @@ def listed() -> frozenset[str]:
 
 
 def how_to_allow(name: str) -> str:
-    """What is wrong with a name that is not allowed and what to type; a name that might be a key is not repeated."""
+    """Error message for a name that is not allowed; a name that might be a key is not repeated."""
     shown = name if _SPELT_OUT.fullmatch(name) else "THE_NAME"
     more = f'"${LIST},{shown}"' if listed() else shown
     what = f"key names the environment variable {shown}" if shown == name else "key names an environment variable"

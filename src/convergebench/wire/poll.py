@@ -1,4 +1,4 @@
-"""Looking at a task until it is done."""
+"""Polling a task until it is done."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TypeVar
 from convergebench.errors import Transient
 
 FIRST, LONGEST = 0.1, 1.0
-"""Seconds between looks: often at first, for servers that are quick, then at ease."""
+"""Seconds between polls: the first pause is short, for quick servers; later ones grow."""
 
 T = TypeVar("T")
 
 
-async def until_done(look: Callable[[], Awaitable[T | None]], *, seconds: float, who: str, dollars: float = 0.0) -> T:
-    """What `look` gives once it is not None; `Transient` after so many seconds. `dollars` are already spent."""
+async def until_done(poll: Callable[[], Awaitable[T | None]], *, seconds: float, who: str, dollars: float = 0.0) -> T:
+    """The first result of `poll` that is not None; `Transient` after `seconds`. `dollars` are already spent."""
     end, pause = time.monotonic() + seconds, FIRST
     while True:
-        found = await look()
+        found = await poll()
         if found is not None:
             return found
         if time.monotonic() >= end:
-            # the task may still be carried out and paid for
+            # the task may still finish and be charged
             raise Transient(f"{who} is not ready after {seconds:g} s", dollars=dollars, unsettled=not dollars)
         await asyncio.sleep(pause)
         pause = min(LONGEST, pause * 1.5)

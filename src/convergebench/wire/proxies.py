@@ -1,4 +1,4 @@
-"""Proxies that the environment names, looked at before the HTTP libraries fail over them in words of their own."""
+"""Checks the proxies of the environment, so that a bad one gives a clear error."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from convergebench.errors import Prerequisite
 
 
 def require_usable_proxies() -> None:
-    """`Prerequisite` if a proxy's port is none; its address is not repeated, it may hold a password."""
+    """`Prerequisite` if a proxy's address is invalid; it is not repeated, since it may hold a password."""
     for kind, address in getproxies().items():
-        if kind == "no":  # a list of hosts that are reached without one
+        if kind == "no":  # a list of hosts that bypass the proxy
             continue
         try:
             possible = urlsplit(address if "://" in address else f"http://{address}").port != 0

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from convergebench.analysis.audit.confound import damage_over_content
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.failures import wilson
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.analysis.audit.worlds import Chain, audit, row
 
 CLEAN = {"ant": 10.0, "bee": 40.0, "cat": 70.0, "dog": 80.0}

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.bootstrap import Bootstrap, Interval
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.analysis.audit.worlds import QUICK, Chain, audit, row
 
 FALLS, RISES = [90, 80, 70, 60], [60, 70, 80, 90]
@@ -17,8 +17,7 @@ FALLS, RISES = [90, 80, 70, 60], [60, 70, 80, 90]
 
 def test_a_gap_is_the_mean_over_runs_of_score_minus_baseline() -> None:
     found = audit(
-        Chain("cat", {"brisque": [30, 30, 45, 60]}),
-        Chain("cat", {"brisque": [30, 33, 27, 63]}, replicate=1),
+        Chain("cat", {"brisque": [30, 30, 45, 60]}), Chain("cat", {"brisque": [30, 33, 27, 63]}, replicate=1)
     ).gaps
     early, late = row(found, at=2), row(found, at=3)
     # +15 and −6 raw, lower is better, 150 wide: −10 and +4 of 100
@@ -76,7 +75,7 @@ def share(hits: Sequence[int], counts: Sequence[int]) -> Interval:
 
 
 def test_the_interval_of_a_share_spans_what_the_missing_cells_may_be() -> None:
-    """Short chains can only be told by failing: of eight, two fail, two are noticed, four nobody knows."""
+    """Short chains are only decided if they fail: of eight, two fail, two are noticed, four are unknown."""
     found = audit(
         *(Chain(name, {"musiq": FALLS}) for name in "ab"),
         *(Chain(name, {"musiq": [90, 80, 85]}, editor="short") for name in "ab"),
@@ -89,9 +88,9 @@ def test_the_interval_of_a_share_spans_what_the_missing_cells_may_be() -> None:
     assert total["high"] == pytest.approx(share([1, 1, 1, 1, 1, 1], cells).high[0])
     assert any("shares lean towards failure" in note and "musiq (2 to 6 of 8)." in note for note in found.notes)
     assert any("6 of 8 chains end before round 3 (short): what they show is unknown unless" in n for n in found.notes)
-    told = str(row(found.metrics, metric="musiq")["reason"])
-    assert told.startswith("Fails on 2 of 4 pictures, 50%")
-    assert "(4 more cannot be told): short (2 of 6, 4 unknown); whether that is often" in told
+    reason = str(row(found.metrics, metric="musiq")["reason"])
+    assert reason.startswith("Fails on 2 of 4 pictures, 50%")
+    assert "(4 more cannot be told): short (2 of 6, 4 unknown); whether that is often" in reason
 
 
 def test_chains_without_any_gap_say_nothing_and_widen_nothing() -> None:
@@ -112,24 +111,26 @@ def test_chains_without_any_gap_say_nothing_and_widen_nothing() -> None:
 
 def test_missing_scores_widen_a_verdict_and_never_decide_it() -> None:
     """Seven of the eight that can be told fail; with 22 of which nobody knows, that is not often for sure."""
-    told = [Chain(f"i{n}", {"musiq": [90, 80, 85 if n else 70, 60]}) for n in range(8)]
-    assert row(audit(*told).metrics, metric="musiq")["verdict"] == "often fooled"
+    decided = [Chain(f"i{n}", {"musiq": [90, 80, 85 if n else 70, 60]}) for n in range(8)]
+    assert row(audit(*decided).metrics, metric="musiq")["verdict"] == "often fooled"
     short = [Chain(f"j{n:02}", {"musiq": [90, 80, 70]}) for n in range(22)]
-    found = audit(*told, *short)
+    found = audit(*decided, *short)
     assert row(found.metrics, metric="musiq")["verdict"] == "cannot be told"
     assert row(found.recommendations, metric="musiq", purpose="follow a chain")["answer"] == "unknown"
     none = audit(Chain("a", {"musiq": FALLS}), Chain("a", {"musiq": [90, 80, 70]}, editor="two"))
-    assert row(none.metrics, metric="musiq")["n_editors"] == 1, "of the other nobody knows"
+    assert row(none.metrics, metric="musiq")["n_editors"] == 1, "the other one is unknown"
 
 
 def test_a_note_says_what_a_cell_is() -> None:
-    def told(*chains: Chain) -> str:
+    def definition(*chains: Chain) -> str:
         return audit(*chains).notes[0]
 
     cat = Chain("cat", {"musiq": FALLS})
-    assert told(cat).startswith("A picture (cell) is one image under one editor. It counts as noticed only if")
-    assert "is one image under one editor and one edit. " in told(cat, Chain("cat", {"musiq": FALLS}, pair="chair"))
-    assert "is one image under one editor of one run. " in told(cat, Chain("cat", {"musiq": FALLS}, run="again"))
+    assert definition(cat).startswith("A picture (cell) is one image under one editor. It counts as noticed only if")
+    assert "is one image under one editor and one edit. " in definition(
+        cat, Chain("cat", {"musiq": FALLS}, pair="chair")
+    )
+    assert "is one image under one editor of one run. " in definition(cat, Chain("cat", {"musiq": FALLS}, run="again"))
 
 
 def test_a_run_without_a_score_is_counted_and_the_others_decide() -> None:
@@ -178,10 +179,7 @@ def test_the_same_image_under_two_editors_and_in_two_runs_is_four_cells() -> Non
 
 
 def test_a_metric_that_was_never_asked_of_a_run_is_not_missing_there() -> None:
-    found = audit(
-        Chain("cat", {"musiq": FALLS, "brisque": FALLS}, run="x"),
-        Chain("cat", {"musiq": FALLS}, run="y"),
-    )
+    found = audit(Chain("cat", {"musiq": FALLS, "brisque": FALLS}, run="x"), Chain("cat", {"musiq": FALLS}, run="y"))
     assert row(found.metrics, metric="brisque")["n_cells"] == 1
     assert row(found.metrics, metric="musiq")["n_cells"] == 2
     assert "brisque has no score in y; it is judged on the other runs alone." in found.notes

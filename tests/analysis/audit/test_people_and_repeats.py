@@ -8,8 +8,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from convergebench.analysis.audit.opinions import opinion_table
 from convergebench.analysis.audit.repeats import repeat_table
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.errors import StudyError
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.analysis.audit.worlds import FACTS, row, world
 
 

@@ -10,12 +10,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from convergebench.analysis.audit.audit_data import AuditData, arrange
 from convergebench.analysis.audit.gaps import cell_gaps, run_gaps, tallies
-from convergebench.analysis.audit.material import Material, arrange
 from convergebench.analysis.audit.ranks import rank_table
 from convergebench.analysis.audit.result import AuditInput
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.bootstrap import Bootstrap
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.analysis.audit.worlds import FACTS, QUICK, Chain, audit, world
 
 SCORE = st.floats(-200, 200, allow_subnormal=False) | st.integers(0, 3).map(float)
@@ -29,9 +29,9 @@ def chains(scores: list[list[float | None]]) -> list[Chain]:
     return [Chain(f"i{n // 2}", {"musiq": own}, replicate=n % 2) for n, own in enumerate(scores)]
 
 
-def gaps_of(given: AuditInput, asked: AuditSettings = QUICK) -> tuple[Material, pl.DataFrame]:
-    material = arrange(given, asked)
-    return material, cell_gaps(run_gaps(material, asked.gaps), material)
+def gaps_of(given: AuditInput, asked: AuditSettings = QUICK) -> tuple[AuditData, pl.DataFrame]:
+    data = arrange(given, asked)
+    return data, cell_gaps(run_gaps(data, asked.gaps), data)
 
 
 @FEW
@@ -50,8 +50,8 @@ def test_turning_a_metric_round_and_negating_its_scores_changes_nothing(scores: 
 @drawn(WORLD, st.floats(-1e3, 1e3), st.floats(1e-3, 1e4))
 def test_no_range_changes_which_cells_fail(scores: list[list[float | None]], low: float, width: float) -> None:
     ours = replace(QUICK, ranges={"musiq": (low, low + width)})
-    told = ["source", "at", "failed", "zero", "failed_any", "n_missing"]
-    plain, scaled = (gaps_of(world(chains(scores)), asked)[1].select(told) for asked in (QUICK, ours))
+    columns = ["source", "at", "failed", "zero", "failed_any", "n_missing"]
+    plain, scaled = (gaps_of(world(chains(scores)), asked)[1].select(columns) for asked in (QUICK, ours))
     assert_frame_equal(plain, scaled)
 
 
@@ -98,9 +98,9 @@ def test_missing_is_never_a_success(scores: list[list[float | None]]) -> None:
 @drawn(st.lists(st.lists(st.integers(0, 50), min_size=3, max_size=6, unique=True), min_size=1, max_size=3))
 def test_a_strictly_falling_metric_is_white_with_rank_correlation_minus_one(falls: list[list[int]]) -> None:
     given = world([Chain(f"i{n}", {"musiq": [0, *sorted(own, reverse=True)]}) for n, own in enumerate(falls)])
-    material, gaps = gaps_of(given)
+    data, gaps = gaps_of(given)
     assert all(row["white"] and row["white_any"] and row["n_failed"] == 0 for row in tallies(gaps, Bootstrap(draws=50)))
-    ranks = rank_table(material).filter(against="step")
+    ranks = rank_table(data).filter(against="step")
     assert all(abs(rho + 1) < 1e-9 for rho in ranks["rho"])
 
 

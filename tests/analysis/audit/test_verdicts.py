@@ -10,10 +10,10 @@ import pytest
 
 from convergebench.analysis.audit.analyse import analyse_audit
 from convergebench.analysis.audit.result import SCHEMAS, AuditAnalysis, AuditInput, frame_names
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.audit.verdicts import verdict_on
 from convergebench.errors import StudyError
-from convergebench.metrics.iqa.typical import PUBLISHED
+from convergebench.metrics.iqa.published import PUBLISHED
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.analysis.audit.worlds import FACTS, QUICK, Chain, audit, row, world
 
 FALLS, RISES = (90, 80, 70, 60), (60, 70, 80, 90)
@@ -103,9 +103,9 @@ def test_all_published_metrics_have_a_row_in_their_order_then_the_others_by_name
 
 def test_a_metric_that_cannot_be_scaled_is_listed_with_the_setting_to_add() -> None:
     found = audit(Chain("cat", {"endless": FALLS, "musiq": FALLS}))
-    told = row(found.metrics, metric="endless")
-    assert told["status"] == "not run"
-    assert "[analysis.audit.ranges]" in str(told["why"])
+    result = row(found.metrics, metric="endless")
+    assert result["status"] == "not run"
+    assert "[analysis.audit.ranges]" in str(result["why"])
     assert "endless" not in found.gaps["metric"]
 
 
@@ -142,8 +142,8 @@ def test_no_answer_goes_beyond_what_its_interval_supports() -> None:
     """Nothing fails and nothing passes, but of eight images: too few for a yes, and for a percentile of 5."""
     sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(8)]
     found = audit(*sharp)
-    told = {one["purpose"]: one for one in found.recommendations.filter(metric="musiq").to_dicts()}
-    assert (told["filter"]["answer"], told["follow a chain"]["answer"]) == ("with care", "with care")
+    result = {one["purpose"]: one for one in found.recommendations.filter(metric="musiq").to_dicts()}
+    assert (result["filter"]["answer"], result["follow a chain"]["answer"]) == ("with care", "with care")
     few = audit(*sharp[:7]).recommendations
     alone = row(few, metric="musiq", purpose="filter")
     assert "at percentile 50" in str(alone["reason"]), "seven are too few for 25"
@@ -156,9 +156,9 @@ def test_a_metric_that_is_often_fooled_compares_images_with_care_at_best() -> No
     sharp = [Chain(f"i{n:02}", {"musiq": [80 + n / 10, 80, 50, 20]}) for n in range(4)]
     fooled = [Chain(f"j{n:02}", {"musiq": [80 + n / 10, 80, 81, 20]}) for n in range(8)]
     found = audit(*sharp, *fooled).recommendations
-    told = row(found, metric="musiq", purpose="compare images")
-    assert told["answer"] == "with care"
-    assert "often fooled" in str(told["reason"])
+    result = row(found, metric="musiq", purpose="compare images")
+    assert result["answer"] == "with care"
+    assert "often fooled" in str(result["reason"])
 
 
 def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
@@ -168,8 +168,8 @@ def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
     given = world(chains)
     taught = {**given.facts, "musiq": replace(given.facts["musiq"], learned_from=("one", "another"))}
     found = analyse_audit(replace(given, facts=taught), QUICK)
-    told = row(found.metrics, metric="musiq")
-    assert (told["verdict"], told["learned_from"]) == ("unproven", "one")
+    result = row(found.metrics, metric="musiq")
+    assert (result["verdict"], result["learned_from"]) == ("unproven", "one")
     assert row(found.metrics, metric="brisque")["verdict"] == "sound"
     assert "musiq, which was learned from editors like these" in found.headline[0]
     assert any(note.startswith("musiq was learned from one:") for note in found.notes)
@@ -265,11 +265,11 @@ def test_no_metric_is_named_the_best_that_chance_could_have_made_it() -> None:
     columns = [
         {name: many(pattern, metric=name)[n].scores[name] for name, pattern in patterns.items()} for n in range(9)
     ]
-    told = audit(*(Chain(f"i{n}", scores) for n, scores in enumerate(columns)))
-    assert rates(told).startswith(
+    result = audit(*(Chain(f"i{n}", scores) for n, scores in enumerate(columns)))
+    assert rates(result).startswith(
         "Which metric fails least cannot be told with 9 images: shares go from musiq, 0% (95%"
     )
-    assert row(told.pairs, fewer="musiq")["p"] == pytest.approx(0.25)
+    assert row(result.pairs, fewer="musiq")["p"] == pytest.approx(0.25)
 
 
 def test_metrics_that_surely_fail_more_often_are_named_and_those_that_may_not_too() -> None:
@@ -277,11 +277,11 @@ def test_metrics_that_surely_fail_more_often_are_named_and_those_that_may_not_to
     columns = [
         {name: many(pattern, metric=name)[n].scores[name] for name, pattern in patterns.items()} for n in range(12)
     ]
-    told = audit(*(Chain(f"i{n:02}", scores) for n, scores in enumerate(columns)))  # brisque: lower is better
-    assert rates(told).startswith("Fewest failures: musiq, 0% (95%: ")
-    assert "; brisque surely fails more often, of share that cannot be told with 12 images." in rates(told)
-    assert row(told.pairs, fewer="musiq", more="brisque")["told"] is True
-    assert row(told.pairs, fewer="musiq", more="share")["told"] is False
+    result = audit(*(Chain(f"i{n:02}", scores) for n, scores in enumerate(columns)))  # brisque: lower is better
+    assert rates(result).startswith("Fewest failures: musiq, 0% (95%: ")
+    assert "; brisque surely fails more often, of share that cannot be told with 12 images." in rates(result)
+    assert row(result.pairs, fewer="musiq", more="brisque")["told"] is True
+    assert row(result.pairs, fewer="musiq", more="share")["told"] is False
 
 
 def test_equal_metrics_are_named_together_and_one_metric_has_a_sentence() -> None:
@@ -290,10 +290,10 @@ def test_equal_metrics_are_named_together_and_one_metric_has_a_sentence() -> Non
         Chain(f"i{n}", {"musiq": [10 * n, 50, 40, 60], "share": [0.1 * n, 0.9, 0.8, 0.7], "brisque": [140, 20, 30, 40]})
         for n in range(1, 9)
     ]
-    told = audit(*chains).headline
+    result = audit(*chains).headline
     assert "Fewest failures: brisque and share, 0% (95%: 0–" in rates(audit(*chains))
     assert rates(audit(*chains)).endswith("of pictures; musiq surely fails more often.")
-    (passes,) = (one for one in told if one.startswith("A filter on"))
+    (passes,) = (one for one in result if one.startswith("A filter on"))
     assert passes.startswith(
         "A filter on brisque set at percentile 25 of the untouched images, which keeps 100% of them, lets 100% (95%: "
     )
@@ -318,8 +318,8 @@ def test_content_or_damage_is_told_only_where_the_interval_says_so() -> None:
 
 
 def test_a_filter_that_cannot_be_set_is_said_to_be() -> None:
-    told = audit(*many("----")).headline
-    assert "4 untouched images are too few to set a filter: one at percentile 50 takes 5." in told
+    result = audit(*many("----")).headline
+    assert "4 untouched images are too few to set a filter: one at percentile 50 takes 5." in result
 
 
 def test_missing_scores_are_not_called_failures_in_the_headline() -> None:
@@ -328,10 +328,7 @@ def test_missing_scores_are_not_called_failures_in_the_headline() -> None:
 
 
 def test_single_runs_are_told_where_they_change_the_reading() -> None:
-    found = audit(
-        Chain("cat", {"musiq": [90, 80, 60, 50]}),
-        Chain("cat", {"musiq": [90, 80, 85, 50]}, replicate=1),
-    )
+    found = audit(Chain("cat", {"musiq": [90, 80, 60, 50]}), Chain("cat", {"musiq": [90, 80, 85, 50]}, replicate=1))
     assert any("Taken run by run instead of on the mean, 1 more cell fails" in one for one in found.headline)
     assert row(found.metrics, metric="musiq")["n_failed_any"] == 1
 
@@ -367,7 +364,7 @@ def test_however_little_there_is_every_frame_has_its_columns(given: AuditInput) 
 def test_contradictory_tables_are_refused_in_one_line() -> None:
     good = world([Chain("cat", {"musiq": FALLS}, damage={"ssim": FALLS})])
     twice = pl.concat([good.scores, good.scores])
-    for given, settings, told in (
+    for given, settings, result in (
         (replace(good, scores=twice), QUICK, "two scores of musiq for one picture"),
         (replace(good, chains=pl.concat([good.chains, good.chains])), QUICK, "names a chain twice"),
         (replace(good, chains=good.chains.clear()), QUICK, "has no row in the chain table"),
@@ -379,6 +376,6 @@ def test_contradictory_tables_are_refused_in_one_line() -> None:
         (good, replace(QUICK, damage="lpips"), "damage = 'lpips' in .* there are: ssim"),
         (replace(good, facts={"musiq": FACTS["musiq"]}), QUICK, "ssim has no known direction"),
     ):
-        with pytest.raises(StudyError, match=told) as caught:
+        with pytest.raises(StudyError, match=result) as caught:
             analyse_audit(given, settings)
         assert "\n" not in str(caught.value)

@@ -10,8 +10,8 @@ import polars as pl
 
 from convergebench.analysis.audit.analyse import analyse_audit
 from convergebench.analysis.audit.result import INPUTS, AuditAnalysis, AuditInput
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AuditSettings
 
 FACTS = {
     facts.name: facts
@@ -71,8 +71,13 @@ def world(
         for metric, values in chain.scores.items():
             for at, value in enumerate(values):
                 status = "failed" if value is None else "ok"
-                told = {"metric": metric, "value": value, "status": status, "detail": "" if value else "out of memory"}
-                scores.append({**chain.picture, "kind": "photo", "at": at, "step": at, **told})
+                columns = {
+                    "metric": metric,
+                    "value": value,
+                    "status": status,
+                    "detail": "" if value else "out of memory",
+                }
+                scores.append({**chain.picture, "kind": "photo", "at": at, "step": at, **columns})
         for metric, values in chain.damage.items():
             for at, value in enumerate(values):
                 damage.append({**chain.picture, "at": at, "metric": metric, "value": value})
@@ -92,7 +97,7 @@ def audit(*chains: Chain, settings: AuditSettings = QUICK) -> AuditAnalysis:
     return analyse_audit(world(chains), settings)
 
 
-def row(frame: pl.DataFrame, **wanted: object) -> dict[str, object]:
+def row(frame: pl.DataFrame, **equal: object) -> dict[str, object]:
     """The one row with these values."""
-    (found,) = frame.filter(**wanted).to_dicts()
+    (found,) = frame.filter(**equal).to_dicts()
     return found

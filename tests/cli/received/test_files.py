@@ -57,10 +57,10 @@ def test_a_rubric_that_the_user_measured_with_is_kept_in_the_run(run: Path, tmp_
         assert said.code == 0, said.err
         mood.unlink()
         moved = run.rename(tmp_path / "moved")
-        heard = len(own.heard)
+        heard = len(own.requests)
         again = typed("measure", moved, *asked)
         assert again.code == 0, again.err
-        assert len(own.heard) == heard, "every answer is there"
+        assert len(own.requests) == heard, "every answer is there"
     names = json.loads((moved / "manifest.json").read_text())["metrics"]
     assert [name for name in names if name.endswith(".toml")] == [str(mood)]
     assert typed("show", moved).code == 0

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from convergebench.cli.measuring import How, who_answers
-from convergebench.roles.trust import Answering
-from convergebench.store.journal import connect
+from convergebench.conductor.auditing import WrittenAudit
+from convergebench.conductor.measuring import answering_roles
+from convergebench.conductor.observer import Observer
+from convergebench.conductor.options import MeasureOptions
+from convergebench.report.audit.input import AuditReportInput
+from convergebench.roles.trust import AvailableRoles
+from convergebench.store.connection import connect
 from convergebench.store.manifest import read_manifest
 from tests.cli.received.parts import SECRETS, rewrite, served, typed, with_roles
 from tests.cli.received.watching import watching
@@ -80,7 +85,7 @@ def test_the_users_own_role_takes_the_place_of_the_runs(run: Path, tmp_path: Pat
         )
         said = typed("measure", run, "-m", "judge-happened", "--roles", tmp_path / "roles.toml")
         assert said.code == 0, said.err
-        assert own.heard
+        assert own.requests
         assert witness.nothing
         again = typed("measure", run)
         assert again.code == 2, "what was given once is not remembered as confirmed"
@@ -103,14 +108,15 @@ def test_going_on_with_a_study_asks_only_whom_the_study_names(made: Path, run: P
 def test_the_audit_at_the_end_of_a_run_asks_the_rater_of_the_study(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Answering] = []
+    asked: list[AvailableRoles] = []
 
-    def make_audit(runs: list[Path], wish: object, how: How) -> None:
-        asked.append(who_answers(read_manifest(runs[0] / "manifest.json"), how))
+    def audit(runs: list[Path], measuring: MeasureOptions, observer: Observer) -> WrittenAudit:
+        asked.append(answering_roles(read_manifest(runs[0] / "manifest.json"), measuring))
+        return WrittenAudit(runs[0], runs[0], cast("AuditReportInput", None), None)
 
     # both write pages, which takes seconds and is tested elsewhere
-    monkeypatch.setattr("convergebench.cli.auditing.make_audit", make_audit)
-    monkeypatch.setattr("convergebench.cli.reporting.write_and_print", lambda run, **_: None)
+    monkeypatch.setattr("convergebench.conductor.auditing.audit", audit)
+    monkeypatch.setattr("convergebench.conductor.reporting.report", lambda run, **_: None)
     with watching(SECRETS) as witness:
         (tmp_path / "audit.toml").write_text(
             f"""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from convergebench.editors.autoencoder.editor import _one_core_each
+from convergebench.editors.autoencoder.editor import _use_one_core
 from convergebench.editors.base import BaseEditor
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.registry import load
@@ -146,7 +146,7 @@ def test_threads_that_begin_together_leave_the_number_alone() -> None:
     try:
         torch.set_num_threads(2)
         for _ in range(40):
-            with ThreadPoolExecutor(4, initializer=_one_core_each) as pool:
+            with ThreadPoolExecutor(4, initializer=_use_one_core) as pool:
                 together = Barrier(4)
                 for waiting in [pool.submit(together.wait) for _ in range(4)]:
                     waiting.result(10)

@@ -27,7 +27,7 @@ def request(seed: int = 0, words: str = "add a hat", **size: int) -> EditRequest
 def edit(editor: DiffusersEditor, *requests: EditRequest) -> list[Edited]:
     """All at once, as the engine would have them in flight."""
 
-    async def together() -> list[Edited]:
+    async def batch_size() -> list[Edited]:
         return list(await asyncio.gather(*(editor.edit(request) for request in requests)))
 
-    return asyncio.run(together())
+    return asyncio.run(batch_size())

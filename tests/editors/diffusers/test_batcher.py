@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from convergebench.editors.composite.base import adding_cost
 from convergebench.editors.diffusers.batcher import Batcher
-from convergebench.editors.made.base import counting
 from convergebench.errors import Transient
 
 
@@ -31,12 +31,12 @@ class Work:
 
 
 def ask(batcher: Batcher[int, int], *items: int, key: Callable[[int], object] = lambda item: 0) -> list[int]:
-    async def together() -> list[int]:
+    async def batch_size() -> list[int]:
         answers = await asyncio.gather(*(batcher.ask(key(item), item) for item in items))
         await batcher.close()
         return list(answers)
 
-    return asyncio.run(together())
+    return asyncio.run(batch_size())
 
 
 def test_those_who_wait_together_go_together() -> None:
@@ -170,7 +170,7 @@ def test_an_error_of_all_carries_the_price_of_each() -> None:
     batcher: Batcher[int, int] = Batcher(work, most=3)
 
     async def paying(item: int) -> int:
-        with counting(0.04):
+        with adding_cost(0.04):
             return await batcher.ask(0, item)
 
     async def all_of_them() -> list[Any]:

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from convergebench.editors.diffusers import loading
-from convergebench.editors.diffusers.calling import Caller, Sample, steady
+from convergebench.editors.diffusers.calling import PipelineCaller, PipelineRequest, deterministic_kernels
 from convergebench.errors import BadReply, Prerequisite, Refused, StudyError, Unavailable
 from tests.editors.diffusers import tiny
 from tests.editors.diffusers.calls import Make, edit, request
@@ -94,35 +94,35 @@ class Cramped:
         return self.real(**arguments)
 
 
-def _caller(make: Make, *, fits: int, together: int) -> tuple[Caller, Cramped]:
+def _caller(make: Make, *, fits: int, batch_size: int) -> tuple[PipelineCaller, Cramped]:
     editor = make("flux-2-klein")
     pipeline = Cramped(loading.load("tiny", editor.model, editor.family, editor.options), fits)
-    return Caller("tiny", editor.family, editor.options, pipeline, together=together), pipeline
+    return PipelineCaller("tiny", editor.family, editor.options, pipeline, batch_size=batch_size), pipeline
 
 
-def _samples(count: int) -> list[Sample]:
+def _samples(count: int) -> list[PipelineRequest]:
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
-    return [Sample(pixels, "add a hat", seed) for seed in range(count)]
+    return [PipelineRequest(pixels, "add a hat", seed) for seed in range(count)]
 
 
 def test_a_full_gpu_halves_the_batch_and_goes_on(make: Make) -> None:
-    caller, pipeline = _caller(make, fits=1, together=4)
-    answers = caller.draw(_samples(3))
+    caller, pipeline = _caller(make, fits=1, batch_size=4)
+    answers = caller.generate(_samples(3))
     assert pipeline.sizes == [4, 2, 1, 1, 1]
-    assert [answer.together for answer in answers if not isinstance(answer, Exception)] == [1, 1, 1]
-    assert caller.room == 1  # and is not tried again
+    assert [answer.batch_size for answer in answers if not isinstance(answer, Exception)] == [1, 1, 1]
+    assert caller.batch_size == 1  # and is not tried again
 
 
 def test_a_gpu_too_small_for_one_image_ends_this_editor(make: Make) -> None:
-    caller, _ = _caller(make, fits=0, together=2)
+    caller, _ = _caller(make, fits=0, batch_size=2)
     with pytest.raises(
         Unavailable, match="one image of 64x64 does not fit into the GPU; set the option offload='model'"
     ):
-        caller.draw(_samples(1))
+        caller.generate(_samples(1))
 
 
 def test_another_failure_of_the_device_ends_this_editor(make: Make) -> None:
-    caller, pipeline = _caller(make, fits=1, together=1)
+    caller, pipeline = _caller(make, fits=1, batch_size=1)
     pipeline.fits = 1
 
     def broken(**_: Any) -> Any:
@@ -133,20 +133,20 @@ def test_another_failure_of_the_device_ends_this_editor(make: Make) -> None:
     with pytest.raises(
         Unavailable, match=r"editor 'tiny' failed: CUDA error: an illegal memory access was encountered$"
     ):
-        caller.draw(_samples(1))
+        caller.generate(_samples(1))
 
 
 def test_an_image_of_no_numbers_is_a_bad_reply(make: Make) -> None:
-    caller, pipeline = _caller(make, fits=1, together=1)
+    caller, pipeline = _caller(make, fits=1, batch_size=1)
     with torch.no_grad():
         pipeline.vae.decoder.conv_out.bias.fill_(float("nan"))
-    [answer] = caller.draw(_samples(1))
+    [answer] = caller.generate(_samples(1))
     assert isinstance(answer, BadReply)
     assert "try the option dtype='float32'" in str(answer)
 
 
 def test_an_image_of_no_numbers_does_not_spoil_the_others_of_its_call(make: Make) -> None:
-    caller, pipeline = _caller(make, fits=3, together=3)
+    caller, pipeline = _caller(make, fits=3, batch_size=3)
     real = pipeline.real
 
     def spoilt(**arguments: Any) -> Any:
@@ -156,12 +156,12 @@ def test_an_image_of_no_numbers_does_not_spoil_the_others_of_its_call(make: Make
 
     spoilt.vae_scale_factor = real.vae_scale_factor  # type: ignore[attr-defined]
     pipeline.real = spoilt
-    assert [isinstance(answer, BadReply) for answer in caller.draw(_samples(3))] == [False, True, False]
+    assert [isinstance(answer, BadReply) for answer in caller.generate(_samples(3))] == [False, True, False]
 
 
 def test_settings_of_torch_are_put_back() -> None:
     before = torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark
-    with steady(torch):
+    with deterministic_kernels(torch):
         assert torch.backends.cudnn.deterministic
         assert not torch.backends.cudnn.benchmark
     assert (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark) == before
@@ -169,7 +169,7 @@ def test_settings_of_torch_are_put_back() -> None:
 
 def test_settings_of_torch_stay_as_long_as_one_pipeline_is_at_work() -> None:
     before = torch.backends.cudnn.deterministic
-    first, second = steady(torch), steady(torch)
+    first, second = deterministic_kernels(torch), deterministic_kernels(torch)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

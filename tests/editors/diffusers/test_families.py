@@ -78,11 +78,11 @@ def test_odd_sizes_are_cut_to_whole_patches_and_never_brought_back(make: Make) -
 def test_each_of_a_batch_gets_what_it_gets_alone(family: str, loaded: Callable[[str], DiffusersEditor]) -> None:
     """Up to the last bit of rounding: another shape is another kernel. Somebody else's image would be far off."""
     lone = loaded(family)
-    shared = DiffusersEditor("tiny", lone.model, lone.options, together=3)
+    shared = DiffusersEditor("tiny", lone.model, lone.options, batch_size=3)
     requests = [request(seed) for seed in range(3)]
-    for alone, together in zip(edit(lone, *requests), edit(shared, *requests), strict=True):
-        assert (alone.used["batch"], together.used["batch"]) == (1, 3)
-        assert np.abs(_pixels(alone.image) - _pixels(together.image)).max() <= 1
+    for alone, batch_size in zip(edit(lone, *requests), edit(shared, *requests), strict=True):
+        assert (alone.used["batch"], batch_size.used["batch"]) == (1, 3)
+        assert np.abs(_pixels(alone.image) - _pixels(batch_size.image)).max() <= 1
 
 
 @pytest.mark.gpu
@@ -106,7 +106,7 @@ def test_offloading_changes_nothing(offload: str, make: Make) -> None:
 
 def test_sizes_are_not_mixed(make: Make) -> None:
     lone = make("flux-2-klein")
-    editor = DiffusersEditor("tiny", lone.model, lone.options, together=3)
+    editor = DiffusersEditor("tiny", lone.model, lone.options, batch_size=3)
     wide, tall = request(1), request(1, width=64, height=96)
     sizes = [edited.used["size"] for edited in edit(editor, wide, tall, wide, tall)]
     assert sizes == ["96x64", "64x96", "96x64", "64x96"]

@@ -162,9 +162,9 @@ def test_looking_fetches_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_device_that_is_used_goes_on_record(asked: str, used: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _gpu(monkeypatch, memory=1e12, count=2)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "Some GPU")
-    assert readiness.device_in_words(asked) == used
+    assert readiness.device_description(asked) == used
 
 
 def test_an_answer_names_its_device(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readiness, "device_in_words", lambda asked: f"what {asked} stands for")
+    monkeypatch.setattr(readiness, "device_description", lambda asked: f"what {asked} stands for")
     assert edit(make("flux-2-klein"), request())[0].used["device"] == "what cpu stands for"

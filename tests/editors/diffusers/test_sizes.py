@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convergebench.editors.base import ImageSize
 from convergebench.editors.diffusers.families import FAMILIES
-from convergebench.editors.diffusers.sizes import Size
 
 MEGAPIXEL = 1024 * 1024
 SIDES = st.integers(64, 4096)
@@ -31,7 +31,7 @@ SIDES = st.integers(64, 4096)
     ],
 )
 def test_sizes_of_the_published_models(family: str, given_size: tuple[int, int], expected: tuple[int, int]) -> None:
-    assert FAMILIES[family].size.size(Size(*given_size), area=MEGAPIXEL, scale=8) == expected
+    assert FAMILIES[family].size.size(ImageSize(*given_size), area=MEGAPIXEL, scale=8) == expected
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -40,7 +40,7 @@ def test_a_chain_is_resized_once_at_most(family: str, width: int, height: int) -
     if max(width, height) > 8 * min(width, height):
         return
     rule = FAMILIES[family].size
-    once = rule.size(Size(width, height), area=MEGAPIXEL, scale=8)
+    once = rule.size(ImageSize(width, height), area=MEGAPIXEL, scale=8)
     assert rule.size(once, area=MEGAPIXEL, scale=8) == once
 
 
@@ -49,5 +49,5 @@ def test_a_chain_is_resized_once_at_most(family: str, width: int, height: int) -
 def test_aspect_is_kept_to_a_patch_or_two(family: str, width: int, height: int) -> None:
     if max(width, height) > 4 * min(width, height):
         return
-    drawn = FAMILIES[family].size.size(Size(width, height), area=MEGAPIXEL, scale=8)
-    assert (drawn.width / drawn.height) / (width / height) == pytest.approx(1, abs=0.08)
+    generated = FAMILIES[family].size.size(ImageSize(width, height), area=MEGAPIXEL, scale=8)
+    assert (generated.width / generated.height) / (width / height) == pytest.approx(1, abs=0.08)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from convergebench.editors.maxim.graph import Reference, read_graph
+from convergebench.editors.maxim.graph import NodeOutput, read_graph
 from convergebench.errors import StudyError
 from tests.editors.maxim.tiny import PICTURE, TinyModel
 
@@ -31,7 +31,7 @@ def written(model: TinyModel, tmp_path: Path) -> Path:
 def test_constants_come_out_as_they_went_in(written: Path, model: TinyModel) -> None:
     graph = read_graph(written)
     assert graph.input == PICTURE
-    assert graph.output == Reference("out")
+    assert graph.output == NodeOutput("out")
     for name, array in model.weights:
         assert graph.constants[name].dtype == array.dtype
         np.testing.assert_array_equal(graph.constants[name], array)

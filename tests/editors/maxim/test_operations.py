@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,35 +24,29 @@ def same(found: Array, expected: Array) -> None:
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
 
 
-def convolved(picture: Array, kernel: Array, stride: int, pads: tuple[int, int, int, int], dilation: int = 1) -> Array:
+def convolved(picture: Array, kernel: Array, stride: int, pads: tuple[int, int, int, int]) -> Array:
     """A convolution as its definition has it: pixel by pixel."""
     top, bottom, left, right = pads
     padded = np.pad(picture, ((0, 0), (top, bottom), (left, right), (0, 0)))
-    height, width = ((size - 1) * dilation + 1 for size in kernel.shape[:2])
+    height, width = kernel.shape[:2]
     rows = range(0, padded.shape[1] - height + 1, stride)
     columns = range(0, padded.shape[2] - width + 1, stride)
     out = [
-        [
-            np.einsum("nhwi,hwio->no", padded[:, r : r + height : dilation, c : c + width : dilation], kernel)
-            for c in columns
-        ]
-        for r in rows
+        [np.einsum("nhwi,hwio->no", padded[:, r : r + height, c : c + width], kernel) for c in columns] for r in rows
     ]
     return np.moveaxis(np.asarray(out), 2, 0)
 
 
 @pytest.mark.parametrize(
-    ("size", "stride", "dilation", "padding", "pads"),
+    ("size", "stride", "padding", "pads"),
     [
-        (3, 1, 1, "SAME", (1, 1, 1, 1)),
-        (3, 2, 1, "SAME", (1, 1, 0, 1)),  # 7 rows, 6 columns: what is odd goes to the end
-        (2, 1, 1, "SAME", (0, 1, 0, 1)),
-        (3, 1, 2, "SAME", (2, 2, 2, 2)),
-        (3, 2, 1, "VALID", (0, 0, 0, 0)),
-        (1, 1, 1, "VALID", (0, 0, 0, 0)),
-        (1, 1, 1, "SAME", (0, 0, 0, 0)),
-        (1, 2, 1, "VALID", (0, 0, 0, 0)),
-        (3, 1, 1, "EXPLICIT", (2, 0, 1, 3)),
+        (3, 1, "SAME", (1, 1, 1, 1)),
+        (3, 2, "SAME", (1, 1, 0, 1)),  # 7 rows, 6 columns: what is odd goes to the end
+        (2, 1, "SAME", (0, 1, 0, 1)),
+        (3, 2, "VALID", (0, 0, 0, 0)),
+        (1, 1, "VALID", (0, 0, 0, 0)),
+        (1, 1, "SAME", (0, 0, 0, 0)),
+        (1, 2, "VALID", (0, 0, 0, 0)),
     ],
 )
 @pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
@@ -63,65 +56,35 @@ def test_convolution(
     tmp_path: Path,
     size: int,
     stride: int,
-    dilation: int,
     padding: str,
     pads: tuple[int, int, int, int],
     bias: bool,
 ) -> None:
     kernel, added = GENERATOR.normal(size=(size, size, 4, 5)).astype(np.float32), GENERATOR.normal(size=(1, 1, 1, 5))
-    steps: dict[str, Any] = {"strides": [1, stride, stride, 1], "dilations": [1, dilation, dilation, 1]}
-    explicit = [0, 0, *pads, 0, 0] if padding == "EXPLICIT" else []
-    out = model.node(
-        "Conv2D",
-        PICTURE,
-        model.constant(kernel),
-        padding=padding,
-        explicit_paddings=explicit,
-        data_format="NHWC",
-        **steps,
-    )
+    steps: dict[str, Any] = {"strides": [1, stride, stride, 1], "dilations": [1, 1, 1, 1]}
+    out = model.node("Conv2D", PICTURE, model.constant(kernel), padding=padding, data_format="NHWC", **steps)
     if bias:
         out = model.node("AddV2", out, model.constant(added))
-    expected = convolved(picture, kernel, stride, pads, dilation) + (added if bias else 0)
+    expected = convolved(picture, kernel, stride, pads) + (added if bias else 0)
     same(model.run(tmp_path, out, picture), expected)
 
 
-def test_fused_convolution_adds_and_bends(model: TinyModel, picture: Array, tmp_path: Path) -> None:
-    kernel, bias = GENERATOR.normal(size=(3, 3, 4, 5)).astype(np.float32), GENERATOR.normal(size=5)
-    out = model.node(
-        *("_FusedConv2D", PICTURE, model.constant(kernel), model.constant(bias)),
-        padding="SAME",
-        strides=[1, 1, 1, 1],
-        fused_ops=["BiasAdd", "Relu"],
-    )
-    expected = np.maximum(convolved(picture, kernel, 1, (1, 1, 1, 1)) + bias, 0)
-    same(model.run(tmp_path, out, picture), expected)
-
-
-def test_depthwise_convolution_keeps_channels_apart(model: TinyModel, picture: Array, tmp_path: Path) -> None:
-    kernel = GENERATOR.normal(size=(3, 3, 4, 2)).astype(np.float32)
-    out = model.node("DepthwiseConv2dNative", PICTURE, model.constant(kernel), padding="SAME", strides=[1, 1, 1, 1])
-    parts = [convolved(picture[..., [channel]], kernel[:, :, [channel]], 1, (1, 1, 1, 1)) for channel in range(4)]
-    same(model.run(tmp_path, out, picture), np.concatenate(parts, axis=-1))
-
-
-@pytest.mark.parametrize(("padding", "sizes"), [("VALID", (14, 12)), ("SAME", (14, 12)), ("SAME", (13, 11))])
+@pytest.mark.parametrize("sizes", [(14, 12), (15, 13)], ids=["even", "odd"])
 def test_transposed_convolution_is_the_way_back(
-    model: TinyModel, picture: Array, tmp_path: Path, padding: str, sizes: tuple[int, int]
+    model: TinyModel, picture: Array, tmp_path: Path, sizes: tuple[int, int]
 ) -> None:
     """Its defining property: what a convolution takes, weighed by its output, is what the way back gives."""
-    kernel = GENERATOR.normal(size=(2 if padding == "VALID" else 3, 2 if padding == "VALID" else 3, 5, 4))
-    kernel = kernel.astype(np.float32)
+    kernel = GENERATOR.normal(size=(2, 2, 5, 4)).astype(np.float32)
     out = model.node(
         *("Conv2DBackpropInput", model.constant([1, *sizes, 5]), model.constant(kernel), PICTURE),
-        padding=padding,
+        padding="VALID",
         strides=[1, 2, 2, 1],
     )
     found = model.run(tmp_path, out, picture)
     assert found.shape == (1, *sizes, 5)
     forward = TinyModel()
     probe = GENERATOR.normal(size=(1, *sizes, 5)).astype(np.float32)
-    there = forward.node("Conv2D", PICTURE, forward.constant(kernel), padding=padding, strides=[1, 2, 2, 1])
+    there = forward.node("Conv2D", PICTURE, forward.constant(kernel), padding="VALID", strides=[1, 2, 2, 1])
     answer = forward.run(tmp_path, there, probe)
     assert float((answer * picture).sum()) == pytest.approx(float((probe * found).sum()), rel=1e-3)
 
@@ -139,29 +102,14 @@ def test_einsum(model: TinyModel, picture: Array, tmp_path: Path, equation: str,
     same(model.run(tmp_path, out, picture), expected)
 
 
-def test_products_of_matrices(model: TinyModel, picture: Array, tmp_path: Path) -> None:
-    flat = model.node("Reshape", PICTURE, model.constant([-1, 4]))
-    matrix = GENERATOR.normal(size=(3, 4)).astype(np.float32)
-    out = model.node("MatMul", flat, model.constant(matrix), transpose_a=False, transpose_b=True)
-    out = model.node("BatchMatMulV2", out, out, adj_x=True, adj_y=False)
-    product = picture.reshape(-1, 4) @ matrix.T
-    same(model.run(tmp_path, out, picture), product.T @ product)
-
-
 @pytest.mark.parametrize(
-    ("begin", "end", "strides", "masks", "key"),
+    ("begin", "end", "shrink", "key"),
     [
-        ([0, 1, 2, 0], [1, 5, 6, 4], [1, 2, 1, 1], {}, np.s_[:, 1:5:2, 2:6]),
-        ([0, 0, -2, 0], [0, 0, 99, 0], [1, 1, 1, 1], {"end_mask": 0b1011}, np.s_[:, :, -2:]),
-        (
-            [0, 3, 0, 0],
-            [1, 4, 0, 0],
-            [1, 1, -1, 1],
-            {"begin_mask": 4, "end_mask": 12, "shrink_axis_mask": 2},
-            np.s_[:, 3, ::-1],
-        ),
-        ([0, -1], [1, 0], [1, 1], {"shrink_axis_mask": 3}, np.s_[0, -1]),
-        ([0, 5], [1, 2], [1, 1], {}, np.s_[:, 5:2]),
+        ([0, 1, 2, 0], [1, 5, 6, 4], 0, np.s_[:, 1:5, 2:6]),
+        ([0, 0, -2, 0], [1, 7, 99, 4], 0, np.s_[:, :, -2:]),
+        ([0, 3, 1, 0], [1, 4, 3, 4], 0b10, np.s_[:, 3, 1:3]),
+        ([0, -1], [1, 0], 0b11, np.s_[0, -1]),
+        ([0, 5], [1, 2], 0, np.s_[:, 5:2]),
     ],
 )
 def test_parts_of_a_tensor(
@@ -170,12 +118,11 @@ def test_parts_of_a_tensor(
     tmp_path: Path,
     begin: list[int],
     end: list[int],
-    strides: list[int],
-    masks: dict[str, Any],
+    shrink: int,
     key: Any,
 ) -> None:
-    places = [model.constant(np.asarray(one)) for one in (begin, end, strides)]
-    out = model.node("StridedSlice", PICTURE, *places, **masks)
+    places = [model.constant(np.asarray(one)) for one in (begin, end, [1] * len(begin))]
+    out = model.node("StridedSlice", PICTURE, *places, shrink_axis_mask=shrink)
     same(model.run(tmp_path, out, picture), picture[key])
 
 
@@ -185,11 +132,9 @@ def test_order_and_sizes(model: TinyModel, picture: Array, tmp_path: Path) -> No
     back = model.node("Squeeze", wider, squeeze_dims=[-1])
     taken = model.node("GatherV2", back, model.constant([2, 0]), model.constant(1), batch_dims=0)
     both = model.node("ConcatV2", taken, taken, model.constant(1))
-    spread = model.node("BroadcastTo", both, model.constant([2, 4, 7, 6]))
-    out = model.node("Pad", spread, model.constant([[0, 0], [1, 0], [0, 2], [0, 0]]))
+    out = model.node("BroadcastTo", both, model.constant([2, 4, 7, 6]))
     moved = np.transpose(picture, (0, 3, 1, 2))[:, [2, 0, 2, 0]]
-    expected = np.pad(np.broadcast_to(moved, (2, 4, 7, 6)), ((0, 0), (1, 0), (0, 2), (0, 0)))
-    same(model.run(tmp_path, out, picture), expected)
+    same(model.run(tmp_path, out, picture), np.broadcast_to(moved, (2, 4, 7, 6)))
 
 
 def test_sizes_are_worked_out_from_the_picture_s(model: TinyModel, tmp_path: Path) -> None:
@@ -233,37 +178,27 @@ def test_counting_and_choosing_on_sizes(model: TinyModel, picture: Array, tmp_pa
 
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("axes", [[1, 2], [3], [-1], 2, []])
-@pytest.mark.parametrize(("op", "function"), [("Sum", np.sum), ("Mean", np.mean), ("Max", np.max), ("Min", np.min)])
-def test_along_axes(
-    model: TinyModel, picture: Array, tmp_path: Path, op: str, function: Callable[..., Array], axes: Any, keep: bool
-) -> None:
-    out = model.node(op, PICTURE, model.constant(np.asarray(axes, np.int32)), keep_dims=keep)
+def test_sums_along_axes(model: TinyModel, picture: Array, tmp_path: Path, axes: Any, keep: bool) -> None:
+    out = model.node("Sum", PICTURE, model.constant(np.asarray(axes, np.int32)), keep_dims=keep)
     axis = tuple(axes) if isinstance(axes, list) else axes
-    same(model.run(tmp_path, out, picture), function(picture, axis=axis, keepdims=keep))
+    same(model.run(tmp_path, out, picture), np.sum(picture, axis=axis, keepdims=keep))
 
 
 POINTWISE: dict[str, Callable[[Array], Array]] = {
     "Abs": np.abs,
     "Exp": np.exp,
     "Floor": np.floor,
-    "LeakyRelu": lambda x: np.where(x > 0, x, 0.1 * x),
     "Neg": np.negative,
     "Reciprocal": np.reciprocal,
-    "Relu": lambda x: np.maximum(x, 0),
-    "Relu6": lambda x: np.clip(x, 0, 6),
-    "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "Sign": np.sign,
-    "Softmax": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
     "Square": np.square,
     "Tanh": np.tanh,
-    "Erf": np.vectorize(math.erf),
 }
 
 
 @pytest.mark.parametrize("op", POINTWISE)
 def test_one_number_at_a_time(model: TinyModel, picture: Array, tmp_path: Path, op: str) -> None:
-    attributes: dict[str, Any] = {"alpha": 0.1} if op == "LeakyRelu" else {}
-    out = model.node(op, PICTURE, **attributes)
+    out = model.node(op, PICTURE)
     same(model.run(tmp_path, out, picture), POINTWISE[op](picture).astype(np.float32))
 
 
@@ -276,7 +211,6 @@ def test_one_number_at_a_time(model: TinyModel, picture: Array, tmp_path: Path, 
         ("RealDiv", np.divide),
         ("Maximum", np.maximum),
         ("Minimum", np.minimum),
-        ("SquaredDifference", lambda left, right: (left - right) ** 2),
     ],
 )
 def test_two_numbers_at_a_time(
@@ -290,7 +224,7 @@ def test_two_numbers_at_a_time(
     ("op", "function"),
     [
         *(("Greater", np.greater), ("GreaterEqual", np.greater_equal), ("Less", np.less), ("LessEqual", np.less_equal)),
-        *(("Equal", np.equal), ("NotEqual", np.not_equal)),
+        ("NotEqual", np.not_equal),
     ],
 )
 def test_comparisons_choose(
@@ -302,54 +236,16 @@ def test_comparisons_choose(
     same(model.run(tmp_path, out, picture), np.where(function(picture, 0), picture, 9).astype(np.float32))
 
 
-@pytest.mark.parametrize("half", [True, False])
-def test_nearest_resize(model: TinyModel, picture: Array, tmp_path: Path, half: bool) -> None:
-    out = model.node("ResizeNearestNeighbor", PICTURE, model.constant([14, 4]), half_pixel_centers=half)
-    shift = 0.5 if half else 0.0
-    rows = np.floor((np.arange(14) + shift) * 0.5).astype(int)
-    columns = np.floor((np.arange(4) + shift) * 1.5).astype(int)
-    same(model.run(tmp_path, out, picture), picture[:, rows][:, :, columns])
-
-
-@pytest.mark.parametrize("attributes", [{"half_pixel_centers": True}, {"align_corners": True}, {}], ids=str)
-def test_bilinear_resize(model: TinyModel, tmp_path: Path, attributes: dict[str, Any]) -> None:
-    picture = GENERATOR.normal(size=(1, 5, 4, 2)).astype(np.float32)
-    out = model.node("ResizeBilinear", PICTURE, model.constant([10, 7]), **attributes)
-
-    def matrix(old: int, new: int) -> Array:
-        weights = np.zeros((new, old), np.float32)
-        for place in range(new):
-            if attributes.get("align_corners"):
-                at = place * (old - 1) / (new - 1)
-            elif attributes.get("half_pixel_centers"):
-                at = (place + 0.5) * old / new - 0.5
-            else:
-                at = place * old / new
-            low = math.floor(at)
-            weights[place, min(max(low, 0), old - 1)] += 1 - (at - low)
-            weights[place, min(max(low + 1, 0), old - 1)] += at - low
-        return weights
-
-    expected = np.einsum("ph,qw,nhwc->npqc", matrix(5, 10), matrix(4, 7), picture)
-    same(model.run(tmp_path, out, picture), expected)
-
-
-def test_depth_to_space(model: TinyModel, picture: Array, tmp_path: Path) -> None:
-    found = model.run(tmp_path, model.node("DepthToSpace", PICTURE, block_size=2), picture)
-    assert found.shape == (1, 14, 12, 1)
-    np.testing.assert_array_equal(found[0, ::2, ::2, 0], picture[0, ..., 0])
-    np.testing.assert_array_equal(found[0, ::2, 1::2, 0], picture[0, ..., 1])
-    np.testing.assert_array_equal(found[0, 1::2, ::2, 0], picture[0, ..., 2])
-
-
 @pytest.mark.parametrize(
     ("op", "attributes", "why"),
     [
         ("Conv2D", {"data_format": "NCHW", "padding": "SAME", "strides": [1, 1, 1, 1]}, "in the order NCHW"),
-        ("_FusedConv2D", {"padding": "SAME", "strides": [1, 1, 1, 1], "fused_ops": ["Swish"]}, "ends in Swish"),
+        ("Conv2D", {"padding": "SAME", "strides": [1, 1, 1, 1], "dilations": [1, 2, 2, 1]}, "is dilated"),
+        ("Conv2D", {"padding": "EXPLICIT", "strides": [1, 1, 1, 1]}, "has the padding EXPLICIT"),
         ("Cast", {"DstT": "DT_COMPLEX64"}, "is of type DT_COMPLEX64"),
         ("GatherV2", {"batch_dims": 1}, "gathers by batch"),
         ("StridedSlice", {"ellipsis_mask": 1}, "has an ellipsis or a new axis"),
+        ("StridedSlice", {"end_mask": 1}, "leaves an end open"),
     ],
 )
 def test_what_is_not_supported_is_named(
@@ -359,7 +255,7 @@ def test_what_is_not_supported_is_named(
         "Cast": [],
         "GatherV2": [model.constant([0]), model.constant(1)],
         "StridedSlice": [model.constant([0]), model.constant([1]), model.constant([1])],
-    }.get(op) or ([] if op == "Cast" else [model.constant(np.ones((1, 1, 4, 4), np.float32))])
+    }.get(op) or ([] if op == "Cast" else [model.constant(np.ones((3, 3, 4, 4), np.float32))])
     out = model.node(op, PICTURE, *inputs, name="the-one", **attributes)
     with pytest.raises(StudyError, match=rf"node 'the-one' \(.*\) .*{why}") as caught:
         model.run(tmp_path, out, picture)

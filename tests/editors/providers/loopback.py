@@ -1,4 +1,4 @@
-"""A server on this machine that says what a test wants it to say, and remembers what it was asked."""
+"""A local HTTP server that gives the answers a test defines and records its requests."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request as the server got it."""
+class Request:
+    """One received request."""
 
     method: str
     path: str
     headers: dict[str, str]
-    """By small names."""
+    """By lower-case name."""
     body: bytes
 
     @property
     def route(self) -> str:
-        """The path without what follows the question mark."""
+        """The path without the query."""
         return urlsplit(self.path).path
 
     @property
@@ -54,40 +54,40 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
-    """One answer on the wire. A `body` that is no bytes is sent as JSON."""
+class Answer:
+    """One HTTP answer. A `body` that is not bytes is sent as JSON."""
 
     status: int = 200
     body: Any = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
-    """End the connection in the middle of the body."""
+    """Close the connection in the middle of the body."""
     hold: bool = False
-    """Say nothing until the server is closed."""
+    """Send nothing until the server is closed."""
     reset: bool = False
-    """Break the connection off without a word."""
+    """Reset the connection without an answer."""
     endless: bool = False
-    """Send the body over and over, for as long as somebody reads."""
+    """Repeat the body until the client stops reading."""
 
     @property
     def data(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
-Answerer = Callable[[Asked, "Loopback"], Told]
+Answerer = Callable[[Request, "Loopback"], Answer]
 
 
 class Loopback:
     """The server; `asked` holds every request in order."""
 
     def __init__(self, answer: Answerer) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[Request] = []
         self.answer = answer
         self.closing = threading.Event()
         self.address = ""
 
     @property
-    def first(self) -> Asked:
+    def first(self) -> Request:
         return self.asked[0]
 
 
@@ -103,7 +103,7 @@ def serving(answer: Answerer) -> Iterator[Loopback]:
         def _handle(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(self.command, self.path, headers, body)
+            asked = Request(self.command, self.path, headers, body)
             loopback.asked.append(asked)
             told = loopback.answer(asked, loopback)
             if told.hold:

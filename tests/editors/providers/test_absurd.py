@@ -10,8 +10,8 @@ import pytest
 from convergebench.editors.providers import download
 from convergebench.errors import EditorError
 from convergebench.wire import poll
-from tests.editors.providers.loopback import Asked, Loopback, Told
-from tests.editors.providers.speaker import SECRET, Speaker
+from tests.editors.providers.loopback import Answer, Loopback, Request
+from tests.editors.providers.provider import SECRET, Provider
 from tests.editors.providers.test_contract import ALL, BIG_BACK, ask
 
 HUGE = 10**400
@@ -22,8 +22,8 @@ STATED = {"cost": HUGE, "usage": dict.fromkeys(COUNTS, HUGE), "usageMetadata": d
 
 
 @pytest.fixture(params=ALL, ids=lambda one: one.__name__)
-def speaker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Speaker:
-    one: Speaker = request.param()
+def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Provider:
+    one: Provider = request.param()
     monkeypatch.setenv(one.variable or "A_KEY", SECRET)
     monkeypatch.setattr(download, "PAUSES", (0.0,))
     monkeypatch.setattr(poll, "FIRST", 0.005)
@@ -35,36 +35,36 @@ def with_numbers(body: Any, number: str) -> bytes:
 
 
 @pytest.mark.parametrize("number", [str(HUGE), "1e308", "NaN"])
-def test_no_number_in_a_reply_makes_a_price_that_nobody_could_pay(speaker: Speaker, number: str) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        fine = speaker.success(asked, server, BIG_BACK)
+def test_no_number_in_a_reply_makes_a_price_that_nobody_could_pay(provider: Provider, number: str) -> None:
+    def answer(asked: Request, server: Loopback) -> Answer:
+        fine = provider.success(asked, server, BIG_BACK)
         body = with_numbers(fine.body, number) if isinstance(fine.body, dict) else fine.body
-        return Told(fine.status, body, fine.headers)
+        return Answer(fine.status, body, fine.headers)
 
-    edited, _ = ask(speaker, answer)
+    edited, _ = ask(provider, answer)
     assert 0 <= edited.dollars < 100
 
 
 @pytest.mark.parametrize("place", ["javascript:1", "//[x"])
-def test_a_redirect_to_nowhere_is_a_no_of_this_call(speaker: Speaker, place: str) -> None:
+def test_a_redirect_to_nowhere_is_a_no_of_this_call(provider: Provider, place: str) -> None:
     with pytest.raises(EditorError) as told:
-        ask(speaker, lambda asked, server: Told(307, headers={"Location": place}))
+        ask(provider, lambda asked, server: Answer(307, headers={"Location": place}))
     assert (told.value.unsettled, told.value.dollars) == (False, 0.0)
     assert "307" in str(told.value)
 
 
-def test_an_encoding_that_is_none_of_text_changes_nothing(speaker: Speaker) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        fine = speaker.success(asked, server, BIG_BACK)
+def test_an_encoding_that_is_none_of_text_changes_nothing(provider: Provider) -> None:
+    def answer(asked: Request, server: Loopback) -> Answer:
+        fine = provider.success(asked, server, BIG_BACK)
         odd = {**fine.headers, "Content-Type": "application/json; charset=rot13"}
-        return Told(fine.status, fine.body, odd if isinstance(fine.body, dict) else fine.headers)
+        return Answer(fine.status, fine.body, odd if isinstance(fine.body, dict) else fine.headers)
 
-    assert ask(speaker, answer)[0].image == BIG_BACK
+    assert ask(provider, answer)[0].image == BIG_BACK
 
 
-def test_what_a_server_says_cannot_steer_the_terminal(speaker: Speaker) -> None:
-    body = speaker.failure(400, "\x1b[2Jgone\x07\x00 \u202e")
+def test_what_a_server_says_cannot_steer_the_terminal(provider: Provider) -> None:
+    body = provider.failure(400, "\x1b[2Jgone\x07\x00 \u202e")
     with pytest.raises(EditorError) as told:
-        ask(speaker, lambda asked, server: Told(400, body))
+        ask(provider, lambda asked, server: Answer(400, body))
     assert str(told.value).isprintable()
     assert "gone" in str(told.value)

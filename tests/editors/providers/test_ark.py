@@ -10,9 +10,9 @@ import pytest
 from convergebench.editors.find import make_editor
 from convergebench.errors import BadReply, EditorError, Refused, Transient, Unavailable
 from convergebench.types import Settings
-from tests.editors.providers.loopback import Asked, Loopback, Told
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.ark import Ark
+from tests.editors.providers.fakes.ark import Ark
+from tests.editors.providers.loopback import Answer, Loopback, Request
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, asked_of, body_of, plain, survives_odd_bodies
 
 SPEAKER = Ark()
@@ -83,7 +83,7 @@ def test_chinese_ids_live_in_china() -> None:
 
 
 def reply(*data: Any, **more: Any) -> Any:
-    told = Told(body={**SPEAKER.reply(*data), **more})
+    told = Answer(body={**SPEAKER.reply(*data), **more})
     return lambda asked, server: told
 
 
@@ -101,7 +101,7 @@ def test_a_filter_s_no_may_stand_where_the_image_should(code: str) -> None:
         asked_of("seedream-4.5", reply({"error": error}))
     assert (refusal.value.reason, refusal.value.dollars) == (code, 0.0)
     with pytest.raises(Refused):
-        asked_of("seedream-4.5", lambda asked, server: Told(400, {"error": error}))
+        asked_of("seedream-4.5", lambda asked, server: Answer(400, {"error": error}))
 
 
 def test_any_other_error_in_its_place_is_a_bad_reply() -> None:
@@ -126,14 +126,14 @@ def test_any_other_error_in_its_place_is_a_bad_reply() -> None:
 )
 def test_codes_that_pass_and_codes_that_do_not(status: int, code: str, kind: type[EditorError]) -> None:
     with pytest.raises(kind):
-        asked_of("seedream-4.5", lambda asked, server: Told(status, SPEAKER.failure(status, "because", code)))
+        asked_of("seedream-4.5", lambda asked, server: Answer(status, SPEAKER.failure(status, "because", code)))
 
 
 def test_an_address_in_the_place_of_the_image_is_fetched() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         if asked.method == "GET":
-            return Told(body=BACK)
-        return Told(body=SPEAKER.reply({"url": f"{server.address}/out.jpeg"}))
+            return Answer(body=BACK)
+        return Answer(body=SPEAKER.reply({"url": f"{server.address}/out.jpeg"}))
 
     assert asked_of("seedream-4.5", answer)[0].image == BACK
 

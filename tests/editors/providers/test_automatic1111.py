@@ -12,8 +12,8 @@ from convergebench.editors.base import lacks, notices
 from convergebench.editors.find import make_editor
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Unavailable
 from tests.editors.providers.asking import one_edit
-from tests.editors.providers.loopback import Asked, Loopback, Told
-from tests.editors.providers.speakers.automatic1111 import Automatic1111
+from tests.editors.providers.fakes.automatic1111 import Automatic1111
+from tests.editors.providers.loopback import Answer, Loopback, Request
 from tests.editors.providers.test_contract import picture
 
 USE = "automatic1111:webui"
@@ -21,7 +21,7 @@ IMAGE, BACK = picture(70, 50), picture(72, 48)
 INSIDE = base64.b64encode(BACK).decode()
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return Automatic1111().success(asked, server, BACK)
 
 
@@ -75,12 +75,12 @@ def test_what_the_server_says_was_used_is_recorded() -> None:
 
 def test_a_seed_that_the_server_chose_itself_is_the_one_recorded() -> None:
     told = {"images": [INSIDE], "info": json.dumps({"seed": 77})}
-    assert one_edit(USE, lambda asked, server: Told(body=told), IMAGE)[0].used["seed"] == 77
+    assert one_edit(USE, lambda asked, server: Answer(body=told), IMAGE)[0].used["seed"] == 77
 
 
 @pytest.mark.parametrize("info", ["", "no json", None, 3, [], "[]", {"seed": None, "steps": True}, "[" * 100_000])
 def test_a_server_without_facts_still_gives_its_picture(info: Any) -> None:
-    edited, _ = one_edit(USE, lambda asked, server: Told(body={"images": [INSIDE], "info": info}), IMAGE)
+    edited, _ = one_edit(USE, lambda asked, server: Answer(body={"images": [INSIDE], "info": info}), IMAGE)
     assert edited.image == BACK
     assert edited.model == "webui"
     assert edited.used == {"seed": 5, "width": 72, "height": 48}
@@ -96,12 +96,12 @@ ODD: list[Any] = [
 @pytest.mark.parametrize("body", ODD, ids=lambda body: repr(body)[:30])
 def test_an_odd_answer_is_a_bad_reply(body: Any) -> None:
     with pytest.raises(BadReply):
-        one_edit(USE, lambda asked, server: Told(body=body), IMAGE)
+        one_edit(USE, lambda asked, server: Answer(body=body), IMAGE)
 
 
 def test_a_picture_with_its_type_before_it_is_read() -> None:
     body = {"images": [f"data:image/png;base64,{INSIDE}"], "info": ""}
-    assert one_edit(USE, lambda asked, server: Told(body=body), IMAGE)[0].image == BACK
+    assert one_edit(USE, lambda asked, server: Answer(body=body), IMAGE)[0].image == BACK
 
 
 def test_name_and_password_travel_as_basic_authentication(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +114,8 @@ def test_name_and_password_travel_as_basic_authentication(monkeypatch: pytest.Mo
 def test_a_login_that_is_sent_back_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEBUI_LOGIN", "me:a-long-password")
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(403, {"detail": f"no entry for {asked.headers['authorization']}"})
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(403, {"detail": f"no entry for {asked.headers['authorization']}"})
 
     with pytest.raises(Unavailable, match="no entry for Basic …") as refused:
         one_edit(USE, answer, IMAGE, key="WEBUI_LOGIN")
@@ -149,4 +149,4 @@ def test_options_out_of_range_are_refused() -> None:
 def test_a_validation_error_is_told_in_the_server_s_words() -> None:
     body = {"detail": [{"loc": ["body", "steps"], "msg": "value is not a valid integer", "type": "type_error"}]}
     with pytest.raises(EditorError, match=r"body\.steps: value is not a valid integer"):
-        one_edit(USE, lambda asked, server: Told(422, body), IMAGE)
+        one_edit(USE, lambda asked, server: Answer(422, body), IMAGE)

@@ -12,9 +12,9 @@ from convergebench.editors.providers import download
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
 from convergebench.types import Settings
 from convergebench.wire import poll
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.bfl import BlackForestLabs
+from tests.editors.providers.fakes.bfl import BlackForestLabs
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, SENT, asked_of, body_of, plain, survives_odd_bodies
 
 SPEAKER = BlackForestLabs()
@@ -27,7 +27,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll, "FIRST", 0.005)
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return SPEAKER.success(asked, server, BACK)
 
 
@@ -92,9 +92,11 @@ def test_the_price_is_what_the_reply_says() -> None:
     assert "prompt" not in edited.used
 
 
-def silent_about_cost(asked: Asked, server: Loopback) -> Told:
+def silent_about_cost(asked: Request, server: Loopback) -> Answer:
     told = well(asked, server)
-    return Told(told.status, {"id": "t-1", "polling_url": told.body["polling_url"]}) if asked.method == "POST" else told
+    return (
+        Answer(told.status, {"id": "t-1", "polling_url": told.body["polling_url"]}) if asked.method == "POST" else told
+    )
 
 
 def test_a_reply_that_names_no_price_costs_what_the_table_says_for_that_many_pixels() -> None:
@@ -106,8 +108,8 @@ def test_a_reply_that_names_no_price_costs_what_the_table_says_for_that_many_pix
 
 
 def ending(status: str, **more: Any) -> Answerer:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return well(asked, server) if asked.method == "POST" else Told(body={"id": "t-1", "status": status, **more})
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return well(asked, server) if asked.method == "POST" else Answer(body={"id": "t-1", "status": status, **more})
 
     return answer
 
@@ -126,11 +128,11 @@ def test_a_task_that_failed_or_got_lost_is_a_passing_trouble(status: str) -> Non
     assert trouble.value.dollars == 0.04
 
 
-def failing_at_first(route: str, *told: Told) -> tuple[Answerer, list[str]]:
+def failing_at_first(route: str, *told: Answer) -> tuple[Answerer, list[str]]:
     """Goes well, but the first requests for this route are answered in these ways."""
     left, seen = list(told), []
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         seen.append(asked.method)
         return left.pop(0) if asked.route == route and left else well(asked, server)
 
@@ -139,14 +141,14 @@ def failing_at_first(route: str, *told: Told) -> tuple[Answerer, list[str]]:
 
 @pytest.mark.parametrize("route", ["/signed.png", "/v1/get_result"])
 def test_a_look_or_download_that_fails_in_passing_is_repeated_and_the_task_is_not(route: str) -> None:
-    answer, seen = failing_at_first(route, Told(503), Told(body=b"x" * 100, cut=True), Told(429))
+    answer, seen = failing_at_first(route, Answer(503), Answer(body=b"x" * 100, cut=True), Answer(429))
     edited, _ = asked_of("flux-kontext-pro", answer)
     assert edited.image == BACK
     assert seen.count("POST") == 1
 
 
 def test_a_download_that_never_succeeds_is_given_up_with_what_was_paid() -> None:
-    answer, seen = failing_at_first("/signed.png", *[Told(403)] * 99)
+    answer, seen = failing_at_first("/signed.png", *[Answer(403)] * 99)
     with pytest.raises(Transient, match="403") as trouble:
         asked_of("flux-kontext-pro", answer)
     assert trouble.value.dollars == 0.04
@@ -155,7 +157,7 @@ def test_a_download_that_never_succeeds_is_given_up_with_what_was_paid() -> None
 
 
 def test_a_look_that_never_succeeds_carries_what_was_paid() -> None:
-    answer, seen = failing_at_first("/v1/get_result", *[Told(500, {"detail": "no"})] * 99)
+    answer, seen = failing_at_first("/v1/get_result", *[Answer(500, {"detail": "no"})] * 99)
     with pytest.raises(Transient) as trouble:
         asked_of("flux-kontext-pro", answer)
     assert trouble.value.dollars == 0.04
@@ -165,8 +167,8 @@ def test_a_look_that_never_succeeds_carries_what_was_paid() -> None:
 def test_a_stranger_s_server_is_asked_without_the_key() -> None:
     with serving(well) as other:
 
-        def answer(asked: Asked, server: Loopback) -> Told:
-            return Told(body={"id": "t", "polling_url": f"{other.address}/v1/get_result?id=t", "cost": 4})
+        def answer(asked: Request, server: Loopback) -> Answer:
+            return Answer(body={"id": "t", "polling_url": f"{other.address}/v1/get_result?id=t", "cost": 4})
 
         edited, server = asked_of("flux-kontext-pro", answer)
     assert edited.image == BACK
@@ -175,11 +177,11 @@ def test_a_stranger_s_server_is_asked_without_the_key() -> None:
 
 
 def test_a_download_may_be_elsewhere_and_goes_there_without_the_key() -> None:
-    with serving(lambda asked, server: Told(body=BACK)) as other:
+    with serving(lambda asked, server: Answer(body=BACK)) as other:
 
-        def answer(asked: Asked, server: Loopback) -> Told:
+        def answer(asked: Request, server: Loopback) -> Answer:
             if asked.route == "/signed.png":
-                return Told(302, headers={"Location": f"{other.address}/there.png"})
+                return Answer(302, headers={"Location": f"{other.address}/there.png"})
             return well(asked, server)
 
         edited, _ = asked_of("flux-kontext-pro", answer)
@@ -188,8 +190,8 @@ def test_a_download_may_be_elsewhere_and_goes_there_without_the_key() -> None:
 
 
 def test_a_download_that_goes_round_in_circles_ends() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(302, headers={"Location": "/signed.png"}) if asked.route == "/signed.png" else well(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(302, headers={"Location": "/signed.png"}) if asked.route == "/signed.png" else well(asked, server)
 
     with pytest.raises(Transient, match="302"):
         asked_of("flux-kontext-pro", answer)
@@ -197,8 +199,8 @@ def test_a_download_that_goes_round_in_circles_ends() -> None:
 
 @pytest.mark.parametrize("place", ["file:///etc/hosts", "//[x", "http://[", "javascript:1"])
 def test_a_download_is_sent_to_addresses_of_the_web_alone(place: str) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(302, headers={"Location": place}) if asked.route == "/signed.png" else well(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(302, headers={"Location": place}) if asked.route == "/signed.png" else well(asked, server)
 
     with pytest.raises(BadReply, match="for the image"):
         asked_of("flux-kontext-pro", answer)

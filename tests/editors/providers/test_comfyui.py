@@ -16,8 +16,8 @@ from convergebench.editors.providers import comfyui, download
 from convergebench.errors import BadReply, EditorError, StudyError, Transient, Unavailable
 from convergebench.wire import poll
 from tests.editors.providers.asking import one_edit, request
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
-from tests.editors.providers.speakers.comfyui import WORKFLOW, ComfyUI, entry
+from tests.editors.providers.fakes.comfyui import WORKFLOW, ComfyUI, entry
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 from tests.editors.providers.test_contract import picture
 
 USE = "comfyui:qwen-edit"
@@ -31,16 +31,16 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll, "FIRST", 0.005)
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return SPEAKER.success(asked, server, BACK)
 
 
-def ended(what: dict[str, Any]) -> Callable[[Asked, Loopback], Told]:
+def ended(what: dict[str, Any]) -> Callable[[Request, Loopback], Answer]:
     """A server whose jobs end like this."""
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         if asked.route.startswith("/history/"):
-            return Told(body={asked.route.rpartition("/")[2]: what})
+            return Answer(body={asked.route.rpartition("/")[2]: what})
         return well(asked, server)
 
     return answer
@@ -68,9 +68,9 @@ def test_places_are_filled_and_everything_else_is_left_as_it_was() -> None:
 
 
 def test_the_job_is_asked_for_under_a_number_of_our_own_and_read_under_the_one_it_got() -> None:
-    def renumbered(asked: Asked, server: Loopback) -> Told:
+    def renumbered(asked: Request, server: Loopback) -> Answer:
         if asked.route == "/prompt":
-            return Told(body={"prompt_id": "its-own", "number": 1, "node_errors": {}})
+            return Answer(body={"prompt_id": "its-own", "number": 1, "node_errors": {}})
         return well(asked, server)
 
     _, server = one_edit(USE, renumbered, IMAGE, workflow=str(WORKFLOW))
@@ -170,8 +170,8 @@ INVALID = {
 
 @pytest.mark.parametrize("status", [400, 200])
 def test_a_graph_that_is_not_taken_ends_this_editor_in_the_node_s_words(status: int) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(status, {**INVALID, "prompt_id": "x"}) if asked.route == "/prompt" else well(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(status, {**INVALID, "prompt_id": "x"}) if asked.route == "/prompt" else well(asked, server)
 
     with pytest.raises(Unavailable, match=r"node 4 \(UNETLoader\): Value not in list: unet_name: 'qwen.safetensors'"):
         one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
@@ -230,10 +230,10 @@ def test_a_failure_without_words_is_still_a_failure() -> None:
 @pytest.mark.parametrize("route", ["/upload/image", "/prompt", "/history/"])
 @pytest.mark.parametrize("body", [None, [], "x", b"no json", {"name": 3}])
 def test_odd_answers_on_the_way_are_no_tracebacks(route: str, body: Any) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         if asked.route == "/queue":
-            return Told(body={"queue_running": None, "queue_pending": [None, ["1"]]})
-        return Told(body=body) if asked.route.startswith(route) else well(asked, server)
+            return Answer(body={"queue_running": None, "queue_pending": [None, ["1"]]})
+        return Answer(body=body) if asked.route.startswith(route) else well(asked, server)
 
     if (route, body) == ("/prompt", {"name": 3}):  # older servers give no number back
         one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
@@ -243,9 +243,9 @@ def test_odd_answers_on_the_way_are_no_tracebacks(route: str, body: Any) -> None
 
 
 def test_names_that_are_half_a_character_are_no_fault_of_the_study() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         half = {"/upload/image": b'{"name": "\\ud800"}', "/prompt": b'{"prompt_id": "\\udfff"}'}
-        return Told(body=half[asked.route]) if asked.route in half else well(asked, server)
+        return Answer(body=half[asked.route]) if asked.route in half else well(asked, server)
 
     with pytest.raises(EditorError):  # the job is not found under what is left of its name
         one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW), seconds=0.3)
@@ -268,9 +268,9 @@ def test_a_question_that_fails_in_passing_is_repeated_and_the_job_is_not(
 ) -> None:
     monkeypatch.setattr(download, "PAUSES", (0.0, 0.0, 0.0))
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         first = asked.route.startswith(route) and sum(one.route.startswith(route) for one in server.asked) == 1
-        return Told(503) if first else well(asked, server)
+        return Answer(503) if first else well(asked, server)
 
     edited, server = one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
     assert edited.image == BACK
@@ -278,8 +278,8 @@ def test_a_question_that_fails_in_passing_is_repeated_and_the_job_is_not(
 
 
 def test_a_picture_that_cannot_be_fetched_is_tried_again() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(404) if asked.route == "/view" else well(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(404) if asked.route == "/view" else well(asked, server)
 
     with pytest.raises(Transient, match="cannot be fetched: 404"):
         one_edit(USE, answer, IMAGE, workflow=str(WORKFLOW))
@@ -292,20 +292,20 @@ class Queue:
         self.known, self.deleted, self.interrupted = known, [], []  # type: ignore[var-annotated]
         self.job = ""
 
-    def __call__(self, asked: Asked, server: Loopback) -> Told:
+    def __call__(self, asked: Request, server: Loopback) -> Answer:
         if asked.route == "/prompt":
             self.job = asked.json["prompt_id"]
         elif asked.route.startswith("/history/"):
-            return Told(body={})
+            return Answer(body={})
         elif asked.route == "/queue" and asked.method == "GET":
             running = [[0, self.job, {}, {}, []]] if self.known else [[0, "another", {}, {}, []]]
-            return Told(body={"queue_running": running, "queue_pending": []})
+            return Answer(body={"queue_running": running, "queue_pending": []})
         elif asked.route == "/queue":
             self.deleted += asked.json["delete"]
-            return Told()
+            return Answer()
         elif asked.route == "/interrupt":
             self.interrupted.append(asked.json["prompt_id"])
-            return Told()
+            return Answer()
         return well(asked, server)
 
 
@@ -326,7 +326,7 @@ def test_a_call_that_is_called_off_leaves_no_job_behind() -> None:
 
 
 def test_a_job_that_takes_too_long_is_taken_back_and_only_ours_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comfyui, "LOOKS_BETWEEN", 1000)
+    monkeypatch.setattr(comfyui, "POLLS_PER_QUEUE_CHECK", 1000)
     queue = Queue(known=False)
     with pytest.raises(Transient, match="not ready after"):
         one_edit(USE, queue, IMAGE, workflow=str(WORKFLOW), seconds=0.2)

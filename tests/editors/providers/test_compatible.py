@@ -17,7 +17,7 @@ from convergebench.editors.providers import download
 from convergebench.editors.providers.compatible import SERVERS
 from convergebench.errors import BadReply, EditorError, StudyError, Transient
 from tests.editors.providers.asking import edited_by, one_edit, request
-from tests.editors.providers.loopback import Asked, Loopback, Told, serving
+from tests.editors.providers.loopback import Answer, Loopback, Request, serving
 from tests.editors.providers.test_contract import picture
 
 USE = "compatible:Qwen/Qwen-Image-Edit"
@@ -25,8 +25,8 @@ IMAGE, BACK = picture(70, 50), picture(80, 48)
 GOOD = {"created": 1, "data": [{"b64_json": base64.b64encode(BACK).decode()}]}
 
 
-def replying(body: Any) -> Callable[[Asked, Loopback], Told]:
-    return lambda asked, server: Told(body=body)
+def replying(body: Any) -> Callable[[Request, Loopback], Answer]:
+    return lambda asked, server: Answer(body=body)
 
 
 def form(server: str, **options: Any) -> dict[str, str]:
@@ -180,13 +180,13 @@ def test_a_picture_at_an_address_is_fetched_and_the_key_goes_to_its_own_server_a
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MY_SERVER_KEY", "sk-my-server-0123456789")
-    with serving(lambda asked, server: Told(body=BACK)) as elsewhere:
+    with serving(lambda asked, server: Answer(body=BACK)) as elsewhere:
 
-        def answer(asked: Asked, server: Loopback) -> Told:
+        def answer(asked: Request, server: Loopback) -> Answer:
             if asked.method == "GET":
-                return Told(body=BACK)
+                return Answer(body=BACK)
             where = "/files/1.png" if b"at home" in asked.body else f"{elsewhere.address}/1.png"
-            return Told(body={"data": [{"url": where}]})
+            return Answer(body={"data": [{"url": where}]})
 
         edited, server = one_edit(USE, answer, IMAGE, path="/v1", words="at home", key="MY_SERVER_KEY")
         assert edited.image == BACK
@@ -208,8 +208,8 @@ def test_a_picture_inside_an_address_is_read() -> None:
 def test_a_picture_that_cannot_be_fetched_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "PAUSES", (0.0,))
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(404) if asked.method == "GET" else Told(body={"data": [{"url": "/gone.png"}]})
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(404) if asked.method == "GET" else Answer(body={"data": [{"url": "/gone.png"}]})
 
     with pytest.raises(Transient, match=r"cannot be fetched: .* answers 404"):
         one_edit(USE, answer, IMAGE, dollars=0.02)
@@ -258,7 +258,7 @@ JSON = st.recursive(
 
 def test_no_answer_of_any_shape_is_a_traceback() -> None:
     said: Any = None
-    with serving(lambda asked, server: Told(body=said)) as server:
+    with serving(lambda asked, server: Answer(body=said)) as server:
         editor = make_editor(USE, base_url=server.address, server="vllm-omni")
 
         @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -286,4 +286,4 @@ def test_the_server_s_kind_is_part_of_who_answers_and_its_address_and_key_are_no
 def test_a_fault_in_a_field_is_told_in_the_server_s_words() -> None:
     body = {"detail": [{"loc": ["body", "size"], "msg": "Input should be a valid string", "type": "string_type"}]}
     with pytest.raises(EditorError, match=r"answers 422: body\.size: Input should be a valid string"):
-        one_edit(USE, lambda asked, server: Told(422, body), IMAGE)
+        one_edit(USE, lambda asked, server: Answer(422, body), IMAGE)

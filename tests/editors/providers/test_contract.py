@@ -24,22 +24,22 @@ from convergebench.errors import (
     Unavailable,
 )
 from convergebench.types import Capabilities, Edited, Editor, EditRequest
-from tests.editors.providers import speakers
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET, Speaker
+from tests.editors.providers import fakes
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET, Provider
 
 WORDS = "add a red hat – “now”"
 
 
-def _all() -> list[type[Speaker]]:
+def _all() -> list[type[Provider]]:
     found = []
-    for module in pkgutil.iter_modules(speakers.__path__):
-        loaded = importlib.import_module(f"{speakers.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(fakes.__path__):
+        loaded = importlib.import_module(f"{fakes.__name__}.{module.name}")
         found += [
             one
             for one in vars(loaded).values()
             if inspect.isclass(one)
-            and issubclass(one, Speaker)
+            and issubclass(one, Provider)
             and one.__module__ == loaded.__name__
             and hasattr(one, "use")
         ]
@@ -61,17 +61,17 @@ BIG, BIG_BACK = picture(448, 400), picture(464, 400)
 
 
 @pytest.fixture(params=ALL, ids=lambda one: one.__name__)
-def speaker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Speaker:
-    one: Speaker = request.param()
+def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Provider:
+    one: Provider = request.param()
     monkeypatch.setenv(one.variable or "A_KEY", SECRET)
     return one
 
 
-def made(speaker: Speaker, server: Loopback, **options: Any) -> Editor:
-    return make_editor(speaker.use, base_url=f"{server.address}{speaker.path}", **{**speaker.options, **options})
+def made(provider: Provider, server: Loopback, **options: Any) -> Editor:
+    return make_editor(provider.use, base_url=f"{server.address}{provider.path}", **{**provider.options, **options})
 
 
-def ask(speaker: Speaker, answer: Answerer, image: bytes = BIG, **options: Any) -> tuple[Edited, Loopback]:
+def ask(provider: Provider, answer: Answerer, image: bytes = BIG, **options: Any) -> tuple[Edited, Loopback]:
     """One edit by a new editor; the server stays long enough to be asked what it saw."""
 
     async def once(editor: Editor) -> Edited:
@@ -81,15 +81,15 @@ def ask(speaker: Speaker, answer: Answerer, image: bytes = BIG, **options: Any) 
             await close(editor)
 
     with serving(answer) as server:
-        return asyncio.run(once(made(speaker, server, **options))), server
+        return asyncio.run(once(made(provider, server, **options))), server
 
 
-def well(speaker: Speaker, back: bytes = BIG_BACK) -> Answerer:
-    return lambda asked, server: speaker.success(asked, server, back)
+def well(provider: Provider, back: bytes = BIG_BACK) -> Answerer:
+    return lambda asked, server: provider.success(asked, server, back)
 
 
-def failing(speaker: Speaker, status: int, message: str = "no", **headers: str) -> Answerer:
-    told = Told(status, speaker.failure(status, message), headers)
+def failing(provider: Provider, status: int, message: str = "no", **headers: str) -> Answerer:
+    told = Answer(status, provider.failure(status, message), headers)
     return lambda asked, server: told
 
 
@@ -100,127 +100,127 @@ def test_there_is_a_stand_in_for_every_provider() -> None:
     assert spoken == set(PROVIDERS)
 
 
-def test_the_picture_comes_back_byte_for_byte(speaker: Speaker) -> None:
-    edited, _ = ask(speaker, well(speaker))
+def test_the_picture_comes_back_byte_for_byte(provider: Provider) -> None:
+    edited, _ = ask(provider, well(provider))
     assert edited.image == BIG_BACK
     assert edited.mime == "image/png"
     assert edited.model
     assert edited.dollars >= 0
 
 
-def test_the_picture_and_the_words_arrive(speaker: Speaker) -> None:
-    _, server = ask(speaker, well(speaker))
-    image, words = speaker.sent(server.asked)
+def test_the_picture_and_the_words_arrive(provider: Provider) -> None:
+    _, server = ask(provider, well(provider))
+    image, words = provider.sent(server.asked)
     assert WORDS in words
     assert np.array_equal(
         np.asarray(Image.open(io.BytesIO(image)).convert("RGB")), np.asarray(Image.open(io.BytesIO(BIG)))
     )
 
 
-def test_what_was_sent_beside_the_words_is_told(speaker: Speaker) -> None:
-    edited, _ = ask(speaker, well(speaker))
-    capabilities = made_anyhow(speaker).capabilities
+def test_what_was_sent_beside_the_words_is_told(provider: Provider) -> None:
+    edited, _ = ask(provider, well(provider))
+    capabilities = made_anyhow(provider).capabilities
     assert isinstance(capabilities, Capabilities)
     assert (edited.used.get("seed") == 5) == capabilities.seed
 
 
-def made_anyhow(speaker: Speaker) -> Editor:
-    return make_editor(speaker.use, **speaker.options)
+def made_anyhow(provider: Provider) -> Editor:
+    return make_editor(provider.use, **provider.options)
 
 
-def test_the_raw_reply_holds_no_picture(speaker: Speaker) -> None:
-    edited, _ = ask(speaker, well(speaker))
+def test_the_raw_reply_holds_no_picture(provider: Provider) -> None:
+    edited, _ = ask(provider, well(provider))
     assert edited.raw is not None
     assert len(edited.raw) < len(BIG_BACK) / 4
 
 
-def test_the_type_is_what_the_bytes_are_and_not_what_they_are_called(speaker: Speaker) -> None:
-    edited, _ = ask(speaker, well(speaker, picture(448, 400, "JPEG")))
+def test_the_type_is_what_the_bytes_are_and_not_what_they_are_called(provider: Provider) -> None:
+    edited, _ = ask(provider, well(provider, picture(448, 400, "JPEG")))
     assert edited.mime == "image/jpeg"
 
 
-def test_a_picture_of_another_size_is_left_as_it_came(speaker: Speaker) -> None:
+def test_a_picture_of_another_size_is_left_as_it_came(provider: Provider) -> None:
     other = picture(640, 640)
-    edited, _ = ask(speaker, well(speaker, other))
+    edited, _ = ask(provider, well(provider, other))
     assert edited.image == other
 
 
-def test_what_is_no_picture_is_a_bad_reply(speaker: Speaker) -> None:
+def test_what_is_no_picture_is_a_bad_reply(provider: Provider) -> None:
     with pytest.raises(BadReply):
-        ask(speaker, well(speaker, b"<html>sorry</html>" * 200))
+        ask(provider, well(provider, b"<html>sorry</html>" * 200))
 
 
-def test_a_reply_without_a_picture_is_never_a_picture(speaker: Speaker) -> None:
-    with serving(lambda asked, server: Told()) as server:
-        nothing = speaker.empty(Asked("POST", "/", {}, b"{}"), server)
+def test_a_reply_without_a_picture_is_never_a_picture(provider: Provider) -> None:
+    with serving(lambda asked, server: Answer()) as server:
+        nothing = provider.empty(Request("POST", "/", {}, b"{}"), server)
     if nothing is None:
         pytest.skip("its protocol has no such reply")
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        told = speaker.empty(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        told = provider.empty(asked, server)
         assert told is not None
         return told
 
     with pytest.raises((BadReply, Refused)):
-        ask(speaker, answer)
+        ask(provider, answer)
 
 
-def test_a_filter_s_no_is_a_refusal_in_the_provider_s_words(speaker: Speaker) -> None:
-    if not speaker.filters:
+def test_a_filter_s_no_is_a_refusal_in_the_provider_s_words(provider: Provider) -> None:
+    if not provider.filters:
         pytest.skip("it has no filter")
     with pytest.raises(Refused, match="not allowed") as refusal:
-        ask(speaker, speaker.refusal)
+        ask(provider, provider.refusal)
     assert refusal.value.reason
     assert refusal.value.reason != "refused"
 
 
-def test_a_busy_provider_says_when_to_come_back(speaker: Speaker) -> None:
+def test_a_busy_provider_says_when_to_come_back(provider: Provider) -> None:
     with pytest.raises(Transient) as busy:
-        ask(speaker, failing(speaker, 429, "slow down", **{"Retry-After": "7"}))
+        ask(provider, failing(provider, 429, "slow down", **{"Retry-After": "7"}))
     assert busy.value.retry_after == 7
 
 
-def test_only_one_request_is_made_of_a_busy_provider(speaker: Speaker) -> None:
+def test_only_one_request_is_made_of_a_busy_provider(provider: Provider) -> None:
     """Trying again is the engine's business: it knows budget and pace."""
     count = 0
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         nonlocal count
         count += 1
-        return Told(429, speaker.failure(429, "slow down"), {"Retry-After": "0"})
+        return Answer(429, provider.failure(429, "slow down"), {"Retry-After": "0"})
 
     with pytest.raises(Transient):
-        ask(speaker, answer)
+        ask(provider, answer)
     assert count == 1
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_broken_provider_is_a_passing_trouble(speaker: Speaker, status: int) -> None:
+def test_a_broken_provider_is_a_passing_trouble(provider: Provider, status: int) -> None:
     with pytest.raises(Transient):
-        ask(speaker, failing(speaker, status))
+        ask(provider, failing(provider, status))
 
 
-def test_a_body_that_is_cut_short_is_tried_again(speaker: Speaker) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        told = speaker.success(asked, server, BIG_BACK)
-        return Told(told.status, told.body, told.headers, cut=True)
+def test_a_body_that_is_cut_short_is_tried_again(provider: Provider) -> None:
+    def answer(asked: Request, server: Loopback) -> Answer:
+        told = provider.success(asked, server, BIG_BACK)
+        return Answer(told.status, told.body, told.headers, cut=True)
 
     with pytest.raises((Transient, BadReply)):
-        ask(speaker, answer)
+        ask(provider, answer)
 
 
-def test_a_server_that_is_not_there_is_a_passing_trouble(speaker: Speaker) -> None:
-    with serving(well(speaker)) as server:
-        editor = made(speaker, server)
+def test_a_server_that_is_not_there_is_a_passing_trouble(provider: Provider) -> None:
+    with serving(well(provider)) as server:
+        editor = made(provider, server)
     with pytest.raises(Transient):
         asyncio.run(editor.edit(EditRequest(BIG, "image/png", WORDS)))  # type: ignore[arg-type]
 
 
-def test_a_call_that_is_called_off_ends_at_once_and_the_next_one_goes_well(speaker: Speaker) -> None:
+def test_a_call_that_is_called_off_ends_at_once_and_the_next_one_goes_well(provider: Provider) -> None:
     held = True
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(hold=True) if held else speaker.success(asked, server, BIG_BACK)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(hold=True) if held else provider.success(asked, server, BIG_BACK)
 
     async def twice(editor: Editor, server: Loopback) -> Edited:
         nonlocal held
@@ -235,83 +235,85 @@ def test_a_call_that_is_called_off_ends_at_once_and_the_next_one_goes_well(speak
         return edited
 
     with serving(answer) as server:
-        assert asyncio.run(twice(made(speaker, server), server)).image == BIG_BACK
+        assert asyncio.run(twice(made(provider, server), server)).image == BIG_BACK
 
 
-def test_a_silent_server_is_given_up(speaker: Speaker) -> None:
+def test_a_silent_server_is_given_up(provider: Provider) -> None:
     """The engine's own clock is the rule; an editor used without it must not wait for ever either."""
     with pytest.raises(Transient):
-        ask(speaker, lambda asked, server: Told(hold=True), seconds=0.3)
+        ask(provider, lambda asked, server: Answer(hold=True), seconds=0.3)
 
 
-def test_without_a_key_it_says_what_to_type_and_asks_nobody(speaker: Speaker, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not speaker.variable:
+def test_without_a_key_it_says_what_to_type_and_asks_nobody(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not provider.variable:
         pytest.skip("it needs no key")
-    for name in getattr(made_anyhow(speaker), "variables", (speaker.variable,)):
+    for name in getattr(made_anyhow(provider), "variables", (provider.variable,)):
         monkeypatch.delenv(name, raising=False)
-    assert any(speaker.variable in lack and "export" in lack for lack in lacks(made_anyhow(speaker)))
+    assert any(provider.variable in lack and "export" in lack for lack in lacks(made_anyhow(provider)))
     with pytest.raises(Prerequisite, match="export"):
-        ask(speaker, well(speaker))
+        ask(provider, well(provider))
 
 
-def test_with_its_key_it_lacks_nothing(speaker: Speaker) -> None:
-    assert lacks(made_anyhow(speaker)) == []
+def test_with_its_key_it_lacks_nothing(provider: Provider) -> None:
+    assert lacks(made_anyhow(provider)) == []
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_key_that_is_not_taken_ends_this_editor_and_is_not_repeated(speaker: Speaker, status: int) -> None:
-    if not speaker.takes_a_key:
+def test_a_key_that_is_not_taken_ends_this_editor_and_is_not_repeated(provider: Provider, status: int) -> None:
+    if not provider.takes_a_key:
         pytest.skip("it has no key")
     with pytest.raises(Unavailable) as refused:
-        ask(speaker, failing(speaker, status, f"bad key {SECRET}"))
+        ask(provider, failing(provider, status, f"bad key {SECRET}"))
     assert SECRET not in f"{refused.value} {refused.value.raw}"
 
 
-def test_the_key_travels_in_its_header_alone(speaker: Speaker) -> None:
-    if not speaker.variable:
+def test_the_key_travels_in_its_header_alone(provider: Provider) -> None:
+    if not provider.variable:
         pytest.skip("it needs no key")
-    edited, server = ask(speaker, well(speaker))
-    assert speaker.key_sent(server.first) == SECRET
+    edited, server = ask(provider, well(provider))
+    assert provider.key_sent(server.first) == SECRET
     for asked in server.asked:
         assert SECRET not in asked.path
         assert SECRET.encode() not in asked.body
     assert SECRET not in repr(edited)
 
 
-def test_spent_credit_ends_this_editor(speaker: Speaker) -> None:
-    if not speaker.takes_a_key:
+def test_spent_credit_ends_this_editor(provider: Provider) -> None:
+    if not provider.takes_a_key:
         pytest.skip("nobody pays for it")
     with pytest.raises(Unavailable):
-        ask(speaker, lambda asked, server: speaker.spent())
+        ask(provider, lambda asked, server: provider.spent())
 
 
-def test_a_model_that_is_gone_ends_this_editor(speaker: Speaker) -> None:
+def test_a_model_that_is_gone_ends_this_editor(provider: Provider) -> None:
     with pytest.raises(Unavailable):
-        ask(speaker, failing(speaker, 404, "no such model"))
+        ask(provider, failing(provider, 404, "no such model"))
 
 
-def test_a_wrong_request_fails_without_another_try(speaker: Speaker) -> None:
+def test_a_wrong_request_fails_without_another_try(provider: Provider) -> None:
     with pytest.raises(EditorError) as wrong:
-        ask(speaker, failing(speaker, 400, "the image is odd"))
+        ask(provider, failing(provider, 400, "the image is odd"))
     assert not isinstance(wrong.value, Transient | BadReply | Refused | Unavailable)
     assert "the image is odd" in str(wrong.value)
 
 
-def test_making_one_needs_no_key_and_loads_no_library(speaker: Speaker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(speaker.variable or "NOTHING", raising=False)
-    editor = made_anyhow(speaker)
+def test_making_one_needs_no_key_and_loads_no_library(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(provider.variable or "NOTHING", raising=False)
+    editor = made_anyhow(provider)
     assert isinstance(editor, Editor)
     assert editor.fingerprint
 
 
-def test_where_a_server_is_does_not_change_who_answers(speaker: Speaker) -> None:
-    here = make_editor(speaker.use, **{**speaker.options, "base_url": "http://127.0.0.1:1"})
-    there = make_editor(speaker.use, **{**speaker.options, "base_url": "http://127.0.0.1:2"})
+def test_where_a_server_is_does_not_change_who_answers(provider: Provider) -> None:
+    here = make_editor(provider.use, **{**provider.options, "base_url": "http://127.0.0.1:1"})
+    there = make_editor(provider.use, **{**provider.options, "base_url": "http://127.0.0.1:2"})
     assert here.fingerprint == there.fingerprint
 
 
-def test_an_option_it_does_not_know_is_named(speaker: Speaker) -> None:
+def test_an_option_it_does_not_know_is_named(provider: Provider) -> None:
     from convergebench.errors import StudyError
 
     with pytest.raises(StudyError, match="flavour"):
-        make_editor(speaker.use, **{**speaker.options, "flavour": 1})
+        make_editor(provider.use, **{**provider.options, "flavour": 1})

@@ -10,9 +10,9 @@ from convergebench.editors.find import make_editor
 from convergebench.editors.providers import download
 from convergebench.errors import EditorError, Refused, Transient, Unavailable
 from convergebench.types import Settings
-from tests.editors.providers.loopback import Asked, Loopback, Told
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.dashscope import DashScope
+from tests.editors.providers.fakes.dashscope import DashScope
+from tests.editors.providers.loopback import Answer, Loopback, Request
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, asked_of, body_of, plain, survives_odd_bodies
 
 SPEAKER = DashScope()
@@ -24,7 +24,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "PAUSES", (0.0, 0.0, 0.0))
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return SPEAKER.success(asked, server, BACK)
 
 
@@ -89,27 +89,27 @@ def test_what_an_image_costs_is_counted_by_image() -> None:
     ],
 )
 def test_codes_say_what_is_meant_whatever_the_status(status: int, code: str, kind: type[EditorError]) -> None:
-    told = Told(status, {"code": code, "message": "because of this", "request_id": "q"})
+    told = Answer(status, {"code": code, "message": "because of this", "request_id": "q"})
     with pytest.raises(kind):
         asked_of("qwen-image-edit-plus", lambda asked, server: told)
 
 
 def test_a_wrong_parameter_with_200_is_a_wrong_request() -> None:
-    told = Told(200, {"code": "InvalidParameter", "message": "size is wrong", "request_id": "q"})
+    told = Answer(200, {"code": "InvalidParameter", "message": "size is wrong", "request_id": "q"})
     with pytest.raises(EditorError, match="size is wrong") as wrong:
         asked_of("qwen-image-edit-plus", lambda asked, server: told)
     assert not isinstance(wrong.value, Transient | Refused | Unavailable)
 
 
 def test_a_refusal_has_their_word_for_it() -> None:
-    told = Told(200, {"code": "DataInspectionFailed", "message": "Output data may be inappropriate."})
+    told = Answer(200, {"code": "DataInspectionFailed", "message": "Output data may be inappropriate."})
     with pytest.raises(Refused, match="inappropriate") as refusal:
         asked_of("qwen-image-edit-plus", lambda asked, server: told)
     assert refusal.value.reason == "DataInspectionFailed"
 
 
 def test_words_in_the_place_of_a_picture_are_a_refusal() -> None:
-    told = Told(body=SPEAKER.reply([{"text": "I would rather not."}]))
+    told = Answer(body=SPEAKER.reply([{"text": "I would rather not."}]))
     with pytest.raises(Refused, match="I would rather not") as refusal:
         asked_of("qwen-image-edit-plus", lambda asked, server: told)
     assert refusal.value.reason == "no image"
@@ -119,13 +119,15 @@ def test_keys_belong_to_a_region_and_an_error_about_them_says_so() -> None:
     editor: Any = make_editor("qwen-image-edit-plus")
     assert editor.base_url == "https://dashscope-intl.aliyuncs.com/api/v1"
     with pytest.raises(Unavailable, match="region"):
-        asked_of("qwen-image-edit-plus", lambda asked, server: Told(401, {"code": "InvalidApiKey", "message": SECRET}))
+        asked_of(
+            "qwen-image-edit-plus", lambda asked, server: Answer(401, {"code": "InvalidApiKey", "message": SECRET})
+        )
 
 
 def test_the_picture_is_fetched_again_and_not_paid_for_again() -> None:
-    failures = [Told(503), Told(body=b"x" * 99, cut=True)]
+    failures = [Answer(503), Answer(body=b"x" * 99, cut=True)]
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         return failures.pop() if asked.method == "GET" and failures else well(asked, server)
 
     edited, server = asked_of("qwen-image-edit-plus", answer)
@@ -136,7 +138,7 @@ def test_the_picture_is_fetched_again_and_not_paid_for_again() -> None:
 def test_a_picture_that_cannot_be_had_carries_what_was_paid() -> None:
     with pytest.raises(Transient) as trouble:
         asked_of(
-            "qwen-image-edit-plus", lambda asked, server: well(asked, server) if asked.method == "POST" else Told(410)
+            "qwen-image-edit-plus", lambda asked, server: well(asked, server) if asked.method == "POST" else Answer(410)
         )
     assert trouble.value.dollars == 0.03
 

@@ -15,9 +15,9 @@ from convergebench.editors.providers import download
 from convergebench.errors import BadReply, EditorError, Prerequisite, Refused, StudyError, Transient
 from convergebench.types import EditRequest, Settings
 from convergebench.wire import poll
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.fal import TASK, Fal
+from tests.editors.providers.fakes.fal import TASK, Fal
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, SENT, asked_of, body_of, plain, survives_odd_bodies
 
 SPEAKER = Fal()
@@ -31,15 +31,15 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll, "FIRST", 0.005)
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return SPEAKER.success(asked, server, BACK)
 
 
 def giving(result: Any, status: int = 200, **headers: str) -> Answerer:
     """A call whose task is completed and whose result is this."""
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        told = Told(status, result, {name.replace("_", "-"): value for name, value in headers.items()})
+    def answer(asked: Request, server: Loopback) -> Answer:
+        told = Answer(status, result, {name.replace("_", "-"): value for name, value in headers.items()})
         return told if asked.method == "GET" and asked.route == TASK else well(asked, server)
 
     return answer
@@ -185,9 +185,9 @@ def test_a_failing_runner_is_a_passing_trouble() -> None:
 
 
 def test_a_look_that_fails_in_passing_is_repeated_and_the_task_is_not() -> None:
-    failures = [Told(502), Told(body=b"{" * 50, cut=True)]
+    failures = [Answer(502), Answer(body=b"{" * 50, cut=True)]
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         return failures.pop() if asked.route.endswith("/status") and failures else well(asked, server)
 
     edited, server = asked_of(USE, answer)
@@ -198,7 +198,7 @@ def test_a_look_that_fails_in_passing_is_repeated_and_the_task_is_not() -> None:
 def test_a_stranger_s_addresses_are_asked_without_the_key() -> None:
     with serving(well) as other:
 
-        def answer(asked: Asked, server: Loopback) -> Told:
+        def answer(asked: Request, server: Loopback) -> Answer:
             return SPEAKER.success(asked, other, BACK)
 
         edited, server = asked_of(USE, answer)
@@ -218,10 +218,10 @@ def test_only_their_own_servers_may_have_the_key() -> None:
 
 def test_a_call_that_is_called_off_takes_its_task_out_of_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         if asked.route.endswith("/status"):
-            return Told(202, {"status": "IN_QUEUE"})
-        return Told(202, {"status": "CANCELLATION_REQUESTED"}) if asked.method == "PUT" else well(asked, server)
+            return Answer(202, {"status": "IN_QUEUE"})
+        return Answer(202, {"status": "CANCELLATION_REQUESTED"}) if asked.method == "PUT" else well(asked, server)
 
     async def call_off(server: Loopback) -> None:
         editor = make_editor(USE, base_url=server.address)
@@ -237,8 +237,8 @@ def test_a_call_that_is_called_off_takes_its_task_out_of_the_queue(monkeypatch: 
 
 def test_a_task_that_is_never_done_is_called_off_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(202, {"status": "IN_QUEUE"}) if asked.route.endswith("/status") else well(asked, server)
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(202, {"status": "IN_QUEUE"}) if asked.route.endswith("/status") else well(asked, server)
 
     async def once(server: Loopback) -> None:
         editor = make_editor(USE, base_url=server.address, seconds=0.3)

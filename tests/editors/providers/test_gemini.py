@@ -18,9 +18,9 @@ from convergebench.editors.providers.gemini.reply import read_reply
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient, Unavailable
 from convergebench.reasoning import rounds, sections
 from convergebench.types import Edited, EditRequest, Settings, Turn
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.gemini import limited, picture_part, reply
+from tests.editors.providers.fakes.gemini import limited, picture_part, reply
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.test_contract import picture
 
 IN, OUT, SECOND, THIRD = picture(64, 48), picture(80, 48), picture(96, 48), picture(112, 48)
@@ -35,7 +35,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(
-    answer: Answerer | dict[str, Any] | Told,
+    answer: Answerer | dict[str, Any] | Answer,
     *,
     use: str = "gemini-3-pro-image",
     settings: Settings | None = None,
@@ -52,7 +52,7 @@ def ask(
         finally:
             await editor.close()
 
-    told = answer if isinstance(answer, Told) else Told(body=answer)
+    told = answer if isinstance(answer, Answer) else Answer(body=answer)
     with serving(answer if callable(answer) else lambda asked, server: told) as server:
         editor = make_editor(use, base_url=server.address, **options)
         assert isinstance(editor, GeminiEditor)
@@ -162,10 +162,10 @@ def test_an_end_without_a_reason_is_a_bad_reply(finish: str) -> None:
 def test_a_reply_that_could_go_on_is_asked_for_once_and_no_more() -> None:
     seen = 0
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         nonlocal seen
         seen += 1
-        return Told(body=reply([{"text": "so far"}], "CONTINUATION", continuationToken="abcd"))
+        return Answer(body=reply([{"text": "so far"}], "CONTINUATION", continuationToken="abcd"))
 
     with pytest.raises(BadReply):
         ask(answer)
@@ -203,47 +203,47 @@ def test_drafts_alone_are_a_bad_reply() -> None:
 
 def test_a_minute_s_quota_is_waited_for_as_long_as_google_says() -> None:
     with pytest.raises(Transient) as busy:
-        ask(Told(429, limited("GenerateRequestsPerMinutePerProjectPerModel", "17.5s")))
+        ask(Answer(429, limited("GenerateRequestsPerMinutePerProjectPerModel", "17.5s")))
     assert busy.value.retry_after == 17.5
 
 
 def test_a_day_s_quota_ends_this_editor() -> None:
     with pytest.raises(Unavailable, match="day"):
-        ask(Told(429, limited("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "17s")))
+        ask(Answer(429, limited("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "17s")))
     other = {
         "code": 429,
         "details": [{"reason": "RATE_LIMIT_EXCEEDED", "metadata": {"quota_limit": "requests_per_day"}}],
     }
     with pytest.raises(Unavailable, match="day"):
-        ask(Told(429, [{"error": other}]))
+        ask(Answer(429, [{"error": other}]))
 
 
 @pytest.mark.parametrize("details", [None, 3, ["x"], [{"retryDelay": "soon"}], [{"violations": {"quotaId": 1}}]])
 def test_a_429_that_explains_nothing_is_a_passing_trouble(details: Any) -> None:
     with pytest.raises(Transient) as busy:
-        ask(Told(429, {"error": {"code": 429, "message": "later", "details": details}}))
+        ask(Answer(429, {"error": {"code": 429, "message": "later", "details": details}}))
     assert busy.value.retry_after is None
 
 
 def test_a_bad_key_comes_as_400_and_ends_this_editor() -> None:
     error = {"code": 400, "message": f"API key not valid: {SECRET}", "status": "INVALID_ARGUMENT"}
     with pytest.raises(Unavailable, match="does not take the key") as refused:
-        ask(Told(400, {"error": {**error, "details": [{"reason": "API_KEY_INVALID"}]}}))
+        ask(Answer(400, {"error": {**error, "details": [{"reason": "API_KEY_INVALID"}]}}))
     assert SECRET not in f"{refused.value}{refused.value.raw}"
 
 
 def test_a_country_that_is_not_served_ends_this_editor() -> None:
     error = {"code": 400, "message": "User location is not supported.", "status": "FAILED_PRECONDITION"}
     with pytest.raises(Unavailable, match="location"):
-        ask(Told(400, {"error": error}))
+        ask(Answer(400, {"error": error}))
 
 
 def test_a_redirect_is_not_followed() -> None:
     seen = []
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         seen.append(asked)
-        return Told(307, b"", {"Location": f"{server.address}/elsewhere"})
+        return Answer(307, b"", {"Location": f"{server.address}/elsewhere"})
 
     with pytest.raises(EditorError):
         ask(answer)
@@ -272,7 +272,7 @@ ODD: list[Any] = [
 @pytest.mark.parametrize("body", ODD, ids=lambda body: json.dumps(body)[:50])
 def test_an_odd_reply_is_a_bad_reply(body: Any) -> None:
     with pytest.raises(BadReply) as bad:
-        ask(Told(body=json.dumps(body).encode()))
+        ask(Answer(body=json.dumps(body).encode()))
     assert bad.value.raw is not None
 
 
@@ -286,7 +286,7 @@ def test_a_picture_that_cannot_be_read_was_paid_for() -> None:
 @pytest.mark.parametrize("status", [200, 500])
 def test_bytes_that_are_no_json_are_tried_again(body: bytes, status: int) -> None:
     with pytest.raises((BadReply, Transient)):
-        ask(Told(status, body))
+        ask(Answer(status, body))
 
 
 JSON = st.recursive(
@@ -364,7 +364,7 @@ def test_the_key_is_looked_for_where_google_looks_first(monkeypatch: pytest.Monk
 
 def test_one_editor_serves_one_event_loop_after_another() -> None:
     last = {"Connection": "close"}  # nothing stays open that only a loop which has ended could close
-    with serving(lambda asked, server: Told(body=reply(WELL), headers=last)) as server:
+    with serving(lambda asked, server: Answer(body=reply(WELL), headers=last)) as server:
         editor = make_editor("nano-banana", base_url=server.address)
 
         async def once(*, closing: bool) -> bytes:

@@ -15,9 +15,9 @@ from convergebench.editors.providers.gemini.reply import counted, read_reply
 from convergebench.editors.providers.sdk import dollars_of
 from convergebench.errors import Refused
 from convergebench.types import Settings, Turn
-from tests.editors.providers.loopback import Answerer, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.gemini import SIGNATURE, decoded, picture_part, reply
+from tests.editors.providers.fakes.gemini import SIGNATURE, decoded, picture_part, reply
+from tests.editors.providers.loopback import Answer, Answerer, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.test_gemini import IN, OUT, SECOND, THIRD, WELL, ask
 
 
@@ -85,7 +85,7 @@ def scenes() -> list[dict[str, Any]]:
 
 
 def in_turn(bodies: list[dict[str, Any]]) -> Answerer:
-    return lambda asked, server: Told(body=bodies[len(server.asked) - 1])
+    return lambda asked, server: Answer(body=bodies[len(server.asked) - 1])
 
 
 def turns(words: list[str], pictures: list[bytes], bodies: list[dict[str, Any]]) -> Iterator[Turn]:

@@ -7,41 +7,43 @@ import pytest
 from convergebench.editors.providers import download
 from convergebench.errors import Transient
 from convergebench.wire import poll
-from tests.editors.providers.loopback import Asked, Loopback, Told
-from tests.editors.providers.speaker import SECRET, Speaker
-from tests.editors.providers.speakers.bfl import BlackForestLabs
-from tests.editors.providers.speakers.fal import Fal
-from tests.editors.providers.speakers.replicate import Replicate
+from tests.editors.providers.fakes.bfl import BlackForestLabs
+from tests.editors.providers.fakes.fal import Fal
+from tests.editors.providers.fakes.replicate import Replicate
+from tests.editors.providers.loopback import Answer, Loopback, Request
+from tests.editors.providers.provider import SECRET, Provider
 from tests.editors.providers.trying import BACK, asked_of
 
-SPEAKERS = [BlackForestLabs(), Fal(), Replicate()]
+FAKES = [BlackForestLabs(), Fal(), Replicate()]
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for speaker in SPEAKERS:
-        monkeypatch.setenv(speaker.variable, SECRET)
+    for provider in FAKES:
+        monkeypatch.setenv(provider.variable, SECRET)
     monkeypatch.setattr(download, "PAUSES", (0.0, 0.0, 0.0))
     monkeypatch.setattr(poll, "FIRST", 0.005)
 
 
-@pytest.mark.parametrize("speaker", SPEAKERS, ids=lambda one: type(one).__name__)
-def test_a_lost_task_is_handed_in_again_and_does_not_end_its_editor(speaker: Speaker) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
+@pytest.mark.parametrize("provider", FAKES, ids=lambda one: type(one).__name__)
+def test_a_lost_task_is_handed_in_again_and_does_not_end_its_editor(provider: Provider) -> None:
+    def answer(asked: Request, server: Loopback) -> Answer:
         return (
-            Told(404, {"detail": "Task not found"}) if asked.method == "GET" else speaker.success(asked, server, BACK)
+            Answer(404, {"detail": "Task not found"})
+            if asked.method == "GET"
+            else provider.success(asked, server, BACK)
         )
 
     with pytest.raises(Transient, match="does not find its task again"):
-        asked_of(speaker.use, answer, path=speaker.path)
+        asked_of(provider.use, answer, path=provider.path)
 
 
-@pytest.mark.parametrize("speaker", SPEAKERS, ids=lambda one: type(one).__name__)
-def test_a_task_that_is_not_there_at_once_is_looked_for_again(speaker: Speaker) -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
+@pytest.mark.parametrize("provider", FAKES, ids=lambda one: type(one).__name__)
+def test_a_task_that_is_not_there_at_once_is_looked_for_again(provider: Provider) -> None:
+    def answer(asked: Request, server: Loopback) -> Answer:
         early = asked.method == "GET" and sum(one.method == "GET" for one in server.asked) == 1
-        return Told(404, {"detail": "Task not found"}) if early else speaker.success(asked, server, BACK)
+        return Answer(404, {"detail": "Task not found"}) if early else provider.success(asked, server, BACK)
 
-    edited, server = asked_of(speaker.use, answer, path=speaker.path)
+    edited, server = asked_of(provider.use, answer, path=provider.path)
     assert edited.image == BACK
     assert sum(one.method == "POST" for one in server.asked) == 1

@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convergebench.editors.base import ImageSize
 from convergebench.editors.find import make_editor
 from convergebench.editors.models.table import models
 from convergebench.editors.providers.openai.client import OpenAIEditor
 from convergebench.editors.providers.openai.prices import at_quality
-from convergebench.editors.providers.openai.sizes import AREAS, EDGE, MOST, Size, nearest, size_for
+from convergebench.editors.providers.openai.sizes import AREAS, EDGE, MOST, is_possible, nearest, size_for
 from convergebench.errors import BadReply, EditorError, Prerequisite, Refused, StudyError, Transient, Unavailable
 from convergebench.types import Edited, EditRequest, Settings, Turn
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.openai_images import OpenAIImages, fault
-from tests.editors.providers.speakers.openai_responses import painted, response
+from tests.editors.providers.fakes.openai_images import OpenAIImages, fault
+from tests.editors.providers.fakes.openai_responses import painted, response
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.test_contract import picture
 
 IN, OUT = picture(64, 48), picture(80, 48)
@@ -34,7 +35,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(
-    answer: Answerer | Told | dict[str, Any] | None = None,
+    answer: Answerer | Answer | dict[str, Any] | None = None,
     *,
     use: str = IMAGES,
     settings: Settings | None = None,
@@ -44,9 +45,9 @@ def ask(
 ) -> tuple[Edited, Loopback]:
     """One edit against a server that says this; by default, that all went well."""
 
-    def well(asked: Asked, server: Loopback) -> Told:
+    def well(asked: Request, server: Loopback) -> Answer:
         if asked.route.endswith("/responses"):
-            return Told(body=response(painted(OUT)))
+            return Answer(body=response(painted(OUT)))
         return OpenAIImages().success(asked, server, OUT)
 
     async def once(editor: OpenAIEditor) -> Edited:
@@ -56,7 +57,7 @@ def ask(
         finally:
             await editor.close()
 
-    told = answer if isinstance(answer, Told) else Told(body=answer)
+    told = answer if isinstance(answer, Answer) else Answer(body=answer)
     answerer = well if answer is None else answer if callable(answer) else lambda asked, server: told
     with serving(answerer) as server:
         editor = make_editor(use, base_url=f"{server.address}/v1", **options)
@@ -90,15 +91,15 @@ def fields(server: Loopback) -> dict[str, str]:
 def test_the_size_is_the_input_s_as_nearly_as_it_is_made(
     own: tuple[int, int], resolution: str | None, aspect: str | None, asked: str
 ) -> None:
-    assert size_for("gpt-image-2", Size(*own), resolution, aspect) == asked
+    assert size_for("gpt-image-2", ImageSize(*own), resolution, aspect) == asked
 
 
 @given(st.integers(1, 9000), st.integers(1, 9000), st.sampled_from([None, *AREAS]))
 def test_every_size_that_is_asked_for_can_be_made(width: int, height: int, resolution: str | None) -> None:
-    asked = size_for("gpt-image-2.5-flare", Size(width, height), resolution, None)
-    size = Size(*map(int, asked.split("x")))
-    assert size.possible
-    if Size(width, height).possible and resolution is None:
+    asked = size_for("gpt-image-2.5-flare", ImageSize(width, height), resolution, None)
+    size = ImageSize(*map(int, asked.split("x")))
+    assert is_possible(size)
+    if is_possible(ImageSize(width, height)) and resolution is None:
         assert size == (width, height)
 
 
@@ -111,8 +112,8 @@ def test_a_size_at_the_very_end_of_what_is_made_is_found() -> None:
     ("own", "asked"), [((500, 480), "1024x1024"), ((1920, 1080), "1536x1024"), ((300, 900), "1024x1536")]
 )
 def test_older_models_are_asked_for_the_nearest_of_three(own: tuple[int, int], asked: str) -> None:
-    assert size_for("gpt-image-1.5", Size(*own), None, None) == asked
-    assert size_for("chatgpt-image-latest", Size(*own), "1K", None) == asked
+    assert size_for("gpt-image-1.5", ImageSize(*own), None, None) == asked
+    assert size_for("chatgpt-image-latest", ImageSize(*own), "1K", None) == asked
 
 
 def test_a_model_nobody_knows_chooses_itself() -> None:
@@ -227,7 +228,7 @@ def test_another_quality_is_another_editor(use: str) -> None:
 )
 def test_a_failure_is_what_it_means(use: str, status: int, body: Any, kind: type[EditorError]) -> None:
     with pytest.raises(kind) as error:
-        ask(Told(status, body), use=use)
+        ask(Answer(status, body), use=use)
     assert type(error.value) is kind
 
 
@@ -235,16 +236,16 @@ def test_a_failure_is_what_it_means(use: str, status: int, body: Any, kind: type
 def test_a_key_that_is_not_taken_is_not_repeated_even_in_part(use: str) -> None:
     shown = f"Incorrect API key provided: {SECRET[:6]}*****{SECRET[-4:]}."
     with pytest.raises(Unavailable) as refused:
-        ask(Told(401, fault(shown, "invalid_api_key")), use=use)
+        ask(Answer(401, fault(shown, "invalid_api_key")), use=use)
     assert SECRET[:6] not in str(refused.value)
 
 
 def test_a_redirect_is_not_followed() -> None:
     seen: list[str] = []
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         seen.append(asked.route)
-        return Told(307, b"", {"Location": f"{server.address}/elsewhere"})
+        return Answer(307, b"", {"Location": f"{server.address}/elsewhere"})
 
     with pytest.raises(EditorError):
         ask(answer)
@@ -295,7 +296,7 @@ ODD: list[Any] = [
 @pytest.mark.parametrize("body", ODD, ids=lambda body: json.dumps(body)[:50])
 def test_an_odd_reply_is_a_bad_reply(use: str, body: Any) -> None:
     with pytest.raises(BadReply) as bad:
-        ask(Told(body=json.dumps(body).encode()), use=use)
+        ask(Answer(body=json.dumps(body).encode()), use=use)
     assert bad.value.raw is not None
 
 
@@ -304,7 +305,7 @@ def test_an_odd_reply_is_a_bad_reply(use: str, body: Any) -> None:
 @pytest.mark.parametrize("status", [200, 500])
 def test_bytes_that_are_no_json_are_tried_again(use: str, body: bytes, status: int) -> None:
     with pytest.raises((BadReply, Transient)):
-        ask(Told(status, body), use=use)
+        ask(Answer(status, body), use=use)
 
 
 @pytest.mark.parametrize("use", ["gpt-image-1", "dall-e-2", "dall-e-3"])

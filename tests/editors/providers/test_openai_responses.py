@@ -14,10 +14,10 @@ from convergebench.editors.providers.openai.response import read_response
 from convergebench.errors import BadReply, EditorError, Refused, Transient
 from convergebench.reasoning import sections
 from convergebench.types import Settings, Turn
-from tests.editors.providers.loopback import Told
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.openai_images import fault
-from tests.editors.providers.speakers.openai_responses import failed, painted, response, said, thinking
+from tests.editors.providers.fakes.openai_images import fault
+from tests.editors.providers.fakes.openai_responses import failed, painted, response, said, thinking
+from tests.editors.providers.loopback import Answer
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.test_contract import picture
 from tests.editors.providers.test_openai import IN, OUT, PAIR, ask
 
@@ -135,7 +135,7 @@ def test_a_session_that_is_no_longer_kept_ends_its_chain_alone(status: int) -> N
     turn = Turn("one", IN, "image/png", OUT, "image/png", '{"id": "resp_0"}')
     body = fault("Previous response with id 'resp_0' not found.", "previous_response_not_found")
     with pytest.raises(EditorError, match="anew") as error:
-        ask(Told(status, body), use=PAIR, settings=SINGLE, history=(turn,), image=OUT)
+        ask(Answer(status, body), use=PAIR, settings=SINGLE, history=(turn,), image=OUT)
     assert type(error.value) is EditorError
 
 
@@ -172,7 +172,7 @@ def test_every_no_is_a_refusal_in_its_own_words(body: dict[str, Any], reason: st
 
 def test_a_no_to_the_whole_request_is_a_refusal_too() -> None:
     with pytest.raises(Refused, match="no hats") as refused:
-        ask(Told(400, fault("no hats", "invalid_prompt")), use=PAIR)
+        ask(Answer(400, fault("no hats", "invalid_prompt")), use=PAIR)
     assert refused.value.reason == "invalid_prompt"
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from convergebench.conductor.prepare import require_supported
 from convergebench.editors.find import make_editor
 from convergebench.editors.models.table import models
-from convergebench.editors.providers.table import speaker
-from convergebench.engine.session import require_understood
+from convergebench.editors.providers.table import provider_class
 from convergebench.errors import StudyError
 from convergebench.types import Settings
 
@@ -31,14 +31,14 @@ PAIR = "gpt-6.1-sol+gpt-image-2.5-sunburst"
     ],
 )
 def test_a_setting_that_an_option_overrules_is_refused(use: str, options: dict[str, Any], settings: Settings) -> None:
-    require_understood(make_editor(use, **options), use, Settings())
+    require_supported(make_editor(use, **options), use, Settings())
     with pytest.raises(StudyError, match=r"takes no (resolution|aspect)"):
-        require_understood(make_editor(use, **options), use, settings)
+        require_supported(make_editor(use, **options), use, settings)
 
 
 @pytest.mark.parametrize("tool", ["gpt-image-2", "gpt-image-2.6-flare"])
 def test_another_tool_that_makes_any_size_takes_the_same_settings(tool: str) -> None:
-    require_understood(make_editor(PAIR, tool=tool), PAIR, Settings(resolution="4K", aspect="21:9"))
+    require_supported(make_editor(PAIR, tool=tool), PAIR, Settings(resolution="4K", aspect="21:9"))
 
 
 def test_a_size_that_is_filled_in_cannot_be_an_argument() -> None:
@@ -85,7 +85,7 @@ def test_an_argument_that_changes_the_price_leaves_it_to_the_user(use: str, argu
 def test_a_price_or_a_bound_that_changes_makes_no_other_editor(use: str, wire: dict[str, Any]) -> None:
     model = models()[use]
     changed = model.model_copy(update={"wire": wire})
-    make = speaker(model.provider)
+    make = provider_class(model.provider)
     assert make(use, changed, {}).fingerprint == make(use, model, {}).fingerprint
     other = model.model_copy(update={"wire": {**model.wire, "arguments": {"more": 1}}})
     assert make(use, other, {}).fingerprint != make(use, model, {}).fingerprint

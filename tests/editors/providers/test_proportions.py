@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convergebench.editors.providers.proportions import Allowed, aspect_ratio, nearest_size, size_to_ask
+from convergebench.editors.providers.proportions import AllowedSizes, aspect_ratio, nearest_size, requested_size
 from convergebench.errors import StudyError
 from convergebench.types import Settings
 from tests.editors.providers.trying import plain
 
-FLUX = Allowed(shortest=64, most=4 * 1024**2, step=16)
-SEEDREAM = Allowed(least=3_686_400, most=16_777_216)
-QWEN = Allowed(shortest=512, longest=2048, most=4_194_304)
-HOSTED_SEEDREAM = Allowed(least=3_686_400, longest=4096, most=16_777_216)
+FLUX = AllowedSizes(shortest=64, most=4 * 1024**2, step=16)
+SEEDREAM = AllowedSizes(least=3_686_400, most=16_777_216)
+QWEN = AllowedSizes(shortest=512, longest=2048, most=4_194_304)
+HOSTED_SEEDREAM = AllowedSizes(least=3_686_400, longest=4096, most=16_777_216)
 SIDES = st.integers(100, 5000)
 
 
 @pytest.mark.parametrize("allowed", [FLUX, SEEDREAM, QWEN, HOSTED_SEEDREAM])
 @given(width=SIDES, height=SIDES)
-def test_a_size_is_within_bounds_and_stays_when_it_comes_back(allowed: Allowed, width: int, height: int) -> None:
+def test_a_size_is_within_bounds_and_stays_when_it_comes_back(allowed: AllowedSizes, width: int, height: int) -> None:
     asked = nearest_size(width / height, width * height, allowed)
     assert all(allowed.shortest <= side <= allowed.longest and side % allowed.step == 0 for side in asked)
     assert asked[0] * asked[1] <= allowed.most
@@ -49,14 +49,14 @@ def test_a_picture_that_is_too_wide_for_its_pixels_gives_up_its_aspect() -> None
 
 def test_settings_go_before_the_picture_s_own_size() -> None:
     image = plain(300, 200)
-    assert size_to_ask(image, Settings(resolution="1K", aspect="1:1"), Allowed()) == (1024, 1024)
-    assert size_to_ask(image, Settings(aspect="2:3"), Allowed()) == (200, 300)
-    assert size_to_ask(image, Settings(), Allowed()) == (300, 200)
+    assert requested_size(image, Settings(resolution="1K", aspect="1:1"), AllowedSizes()) == (1024, 1024)
+    assert requested_size(image, Settings(aspect="2:3"), AllowedSizes()) == (200, 300)
+    assert requested_size(image, Settings(), AllowedSizes()) == (300, 200)
 
 
 def test_a_resolution_is_one_of_a_few_words() -> None:
     with pytest.raises(StudyError, match="1K, 2K"):
-        size_to_ask(plain(300, 200), Settings(resolution="8K"), Allowed())
+        requested_size(plain(300, 200), Settings(resolution="8K"), AllowedSizes())
 
 
 def test_an_aspect_is_two_numbers() -> None:

@@ -14,9 +14,9 @@ from convergebench.editors.providers import download
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient, Unavailable
 from convergebench.types import EditRequest, Settings
 from convergebench.wire import poll
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.replicate import Replicate
+from tests.editors.providers.fakes.replicate import Replicate
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, SENT, asked_of, body_of, survives_odd_bodies
 
 SPEAKER = Replicate()
@@ -31,13 +31,13 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll, "FIRST", 0.005)
 
 
-def well(asked: Asked, server: Loopback) -> Told:
+def well(asked: Request, server: Loopback) -> Answer:
     return SPEAKER.success(asked, server, BACK)
 
 
 def at_once(status: str = "succeeded", **more: Any) -> Answerer:
     """The prediction is over when the first answer comes."""
-    return lambda asked, server: Told(201, SPEAKER.prediction(server, status, **more))
+    return lambda asked, server: Answer(201, SPEAKER.prediction(server, status, **more))
 
 
 def ask(use: str, answer: Answerer, **more: Any) -> Any:
@@ -108,7 +108,7 @@ def test_any_other_end_is_a_passing_trouble(status: str, error: str | None) -> N
 
 def test_a_state_nobody_knows_is_a_bad_reply() -> None:
     with pytest.raises(BadReply, match="dreaming"):
-        ask(USE, lambda asked, server: Told(body=SPEAKER.prediction(server, "dreaming")))
+        ask(USE, lambda asked, server: Answer(body=SPEAKER.prediction(server, "dreaming")))
 
 
 @pytest.mark.parametrize(
@@ -120,19 +120,19 @@ def test_a_state_nobody_knows_is_a_bad_reply() -> None:
 )
 def test_when_to_come_back_stands_in_the_body(body: dict[str, Any]) -> None:
     with pytest.raises(Transient) as busy:
-        ask(USE, lambda asked, server: Told(429, body))
+        ask(USE, lambda asked, server: Answer(429, body))
     assert busy.value.retry_after == 30
 
 
 def test_a_model_that_is_not_official_is_said_to_want_a_version() -> None:
     with pytest.raises(Unavailable, match="OWNER/MODEL:VERSION"):
-        ask("replicate:somebody/model", lambda asked, server: Told(404, {"detail": "not found"}), image_field="image")
+        ask("replicate:somebody/model", lambda asked, server: Answer(404, {"detail": "not found"}), image_field="image")
 
 
 def test_a_wrong_field_of_an_unlisted_model_says_which_options_there_are() -> None:
     wrong = {"title": "Input validation failed", "detail": "- input: picture is required", "status": 422}
     with pytest.raises(EditorError, match=r"picture is required.*image_field"):
-        ask("replicate:somebody/model", lambda asked, server: Told(422, wrong), image_field="image")
+        ask("replicate:somebody/model", lambda asked, server: Answer(422, wrong), image_field="image")
 
 
 @pytest.mark.parametrize("odd", ["model", "a/b/c", "a/b:latest!", "a/b:", "../b"])
@@ -142,8 +142,8 @@ def test_what_is_no_name_is_no_model(odd: str) -> None:
 
 
 def test_a_call_that_is_called_off_is_called_off_there_too() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(201 if asked.method == "POST" else 200, SPEAKER.prediction(server, "processing"))
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return Answer(201 if asked.method == "POST" else 200, SPEAKER.prediction(server, "processing"))
 
     async def call_off(server: Loopback) -> None:
         editor = make_editor(USE, base_url=f"{server.address}/v1")
@@ -158,9 +158,9 @@ def test_a_call_that_is_called_off_is_called_off_there_too() -> None:
 
 
 def test_an_output_that_cannot_be_fetched_at_first_is_fetched_again() -> None:
-    failures = [Told(404), Told(500)]
+    failures = [Answer(404), Answer(500)]
 
-    def answer(asked: Asked, server: Loopback) -> Told:
+    def answer(asked: Request, server: Loopback) -> Answer:
         return failures.pop() if asked.route.startswith("/delivery/") and failures else well(asked, server)
 
     edited, server = ask(USE, answer)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from convergebench import registry
 from convergebench.editors.find import make_editor
-from convergebench.editors.models.table import models, plain
+from convergebench.editors.models.table import models, slug
 from convergebench.editors.providers.hosted import addresses
 from convergebench.editors.providers.table import PROVIDERS
 from convergebench.editors.providers.wired import amount, part
 from convergebench.errors import EditorError
-from convergebench.wire.client import Answer
+from convergebench.wire.client import HttpReply
 from convergebench.wire.raw import without_images
 
 USES = (
@@ -41,7 +41,9 @@ BODIES = ANYTHING.map(lambda value: json.dumps(value).encode()) | st.binary(max_
 @given(status=st.sampled_from([200, 302, 400, 401, 402, 403, 404, 418, 422, 429, 500, 503]), body=BODIES)
 def test_every_failed_answer_means_something(use: str, status: int, body: bytes) -> None:
     editor: Any = make_editor(use)
-    error = editor.verdict(Answer(status, {"X-Fal-Retryable": "maybe"}, body, "https://there/x")).as_editor_error(0.5)
+    error = editor.verdict(HttpReply(status, {"X-Fal-Retryable": "maybe"}, body, "https://there/x")).as_editor_error(
+        0.5
+    )
     assert isinstance(error, EditorError)
     assert error.dollars == 0.5
     assert "\n" not in str(error)
@@ -58,8 +60,8 @@ def test_nothing_in_a_reply_is_trusted_to_have_its_shape(value: Any) -> None:
 
 def test_no_model_is_called_like_a_built_in_editor() -> None:
     remote = [model for model in models().values() if model.provider in PROVIDERS]
-    called = {plain(name) for model in remote for name in (model.id, *model.aliases)}
-    assert not called & {plain(name) for name in registry.names("editors")}
+    called = {slug(name) for model in remote for name in (model.id, *model.aliases)}
+    assert not called & {slug(name) for name in registry.names("editors")}
 
 
 def test_every_price_says_on_which_day_it_was_read() -> None:

@@ -10,9 +10,9 @@ import pytest
 from convergebench.editors.find import make_editor
 from convergebench.errors import EditorError, Refused, StudyError, Unavailable
 from convergebench.types import Settings
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told
-from tests.editors.providers.speaker import SECRET
-from tests.editors.providers.speakers.xai import XAI
+from tests.editors.providers.fakes.xai import XAI
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request
+from tests.editors.providers.provider import SECRET
 from tests.editors.providers.trying import BACK, asked_of, body_of, survives_odd_bodies
 
 SPEAKER = XAI()
@@ -25,7 +25,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def replying(body: Any, status: int = 200) -> Answerer:
-    told = Told(status, body)
+    told = Answer(status, body)
     return lambda asked, server: told
 
 
@@ -107,8 +107,10 @@ def test_a_wrong_request_is_no_refusal() -> None:
 
 
 def test_an_address_in_the_place_of_the_image_is_fetched() -> None:
-    def answer(asked: Asked, server: Loopback) -> Told:
-        return Told(body=BACK) if asked.method == "GET" else Told(body={"data": [{"url": f"{server.address}/o.jpg"}]})
+    def answer(asked: Request, server: Loopback) -> Answer:
+        return (
+            Answer(body=BACK) if asked.method == "GET" else Answer(body={"data": [{"url": f"{server.address}/o.jpg"}]})
+        )
 
     assert asked_of("grok-imagine-image", answer)[0].image == BACK
 

@@ -14,8 +14,8 @@ from convergebench.editors.base import close
 from convergebench.editors.find import make_editor
 from convergebench.errors import EditorError
 from convergebench.types import Edited, Editor, EditRequest, Settings
-from tests.editors.providers.loopback import Answerer, Asked, Loopback, Told, serving
-from tests.editors.providers.speaker import SECRET, Speaker
+from tests.editors.providers.loopback import Answer, Answerer, Loopback, Request, serving
+from tests.editors.providers.provider import SECRET, Provider
 
 WORDS = "add a red hat"
 PLAIN = Settings()
@@ -54,14 +54,16 @@ async def _once(editor: Editor, request: EditRequest) -> Edited:
         await close(editor)
 
 
-def body_of(speaker: Speaker, use: str = "", *, image: bytes = SENT, settings: Settings = PLAIN, **options: Any) -> Any:
+def body_of(
+    provider: Provider, use: str = "", *, image: bytes = SENT, settings: Settings = PLAIN, **options: Any
+) -> Any:
     """What an editor says in the first request of a call that goes well."""
     edited, server = asked_of(
-        use or speaker.use,
-        lambda asked, server: speaker.success(asked, server, BACK),
+        use or provider.use,
+        lambda asked, server: provider.success(asked, server, BACK),
         image=image,
         settings=settings,
-        path=speaker.path,
+        path=provider.path,
         **options,
     )
     assert edited.image == BACK
@@ -108,37 +110,37 @@ ODD: tuple[Any, ...] = (
 """Bodies that nobody should send, as JSON or as they are."""
 
 
-def survives_odd_bodies(speaker: Speaker) -> None:
+def survives_odd_bodies(provider: Provider) -> None:
     """Whatever a server says in the first place or later, an edit ends in an error that the engine knows."""
 
     def first_fine(body: Any) -> Answerer:
-        def answer(asked: Asked, server: Loopback) -> Told:
-            fine = asked.method == "POST" and speaker.success(asked, server, BACK)
-            return fine or Told(body=body)
+        def answer(asked: Request, server: Loopback) -> Answer:
+            fine = asked.method == "POST" and provider.success(asked, server, BACK)
+            return fine or Answer(body=body)
 
         return answer
 
     async def try_all() -> None:
         odd: Any = None
         status = 200
-        with serving(lambda asked, server: Told(status, odd)) as server:
-            editor = make_editor(speaker.use, base_url=f"{server.address}{speaker.path}", seconds=5)
+        with serving(lambda asked, server: Answer(status, odd)) as server:
+            editor = make_editor(provider.use, base_url=f"{server.address}{provider.path}", seconds=5)
             request = EditRequest(plain(448, 400), "image/png", WORDS, seed=5)
             for odd in ODD:
                 for status in (200, 400):  # noqa: B007 (the server reads it)
                     await _ends_in_an_error(editor, request, odd)
             for body in ODD:
                 server.answer = first_fine(body)
-                if speaker.success(Asked("POST", "/", {}, b""), server, BACK).body and not _in_one(speaker, server):
+                if provider.success(Request("POST", "/", {}, b""), server, BACK).body and not _in_one(provider, server):
                     await _ends_in_an_error(editor, request, body)
             await close(editor)
 
     asyncio.run(try_all())
 
 
-def _in_one(speaker: Speaker, server: Loopback) -> bool:
+def _in_one(provider: Provider, server: Loopback) -> bool:
     """Whether the first answer holds the image already."""
-    return b"b64_json" in speaker.success(Asked("POST", "/", {}, b""), server, BACK).data
+    return b"b64_json" in provider.success(Request("POST", "/", {}, b""), server, BACK).data
 
 
 async def _ends_in_an_error(editor: Editor, request: EditRequest, body: Any) -> None:

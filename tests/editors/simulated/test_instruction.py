@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convergebench.editors.simulated.instruction import CHANGES, GEOMETRY, understand
+from convergebench.editors.simulated.instruction import CHANGES, understand
 from convergebench.editors.simulated.objects.catalogue import THINGS
 from convergebench.editors.simulated.vocabulary import COLOURS, THING_WORDS
+from convergebench.edits.geometry import GEOMETRY
 
 OBJECTS = [word for words in THING_WORDS.values() for word in words if word not in ("clean-shaven", "clean shaven")]
 

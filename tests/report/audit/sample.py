@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from convergebench.analysis.audit.result import INPUTS, SCHEMAS, AuditAnalysis, AuditInput
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.metrics.base import MetricFacts
-from convergebench.metrics.iqa.typical import PUBLISHED
+from convergebench.metrics.iqa.published import PUBLISHED
 from convergebench.report.audit.input import AuditReportInput, PictureKey
+from convergebench.studies.analysis_settings import AuditSettings
 from tests.report.pictures import degrade, draw, store
 
 Row = dict[str, Any]
@@ -61,7 +61,7 @@ def make_audit(
     metrics: int = 4, not_run: Sequence[str] = ("musiq", "rali"), gaps: tuple[int, ...] = (5, 10), run: str = "run-a",
     additions: bool = True, size: int = 48, seed: int = 7, names: Sequence[str] = (),
 ) -> AuditReportInput:  # fmt: skip
-    """An audit of so many metrics; the folder gets the pictures."""
+    """An audit of this number of metrics; its pictures are written into the folder."""
     chosen = list(names) or [name for name in [*NAMES, *(f"our-{n}" for n in range(40))] if name not in not_run]
     chosen = chosen[:metrics]
     last = max(gaps)

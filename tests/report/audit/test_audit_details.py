@@ -16,7 +16,7 @@ from tests.report.pictures import draw, store
 def detailed(folder: Path, before: Pixels, after: Pixels) -> tuple[Pixels, Pixels] | None:
     """The two details as they are shown."""
     paths = [folder / store(folder, picture) for picture in (before, after)]
-    found = details(*paths)
+    found = details(*(path.read_bytes() for path in paths))
     if found is None:
         return None
     shown = [cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) for data in found]

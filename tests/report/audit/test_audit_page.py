@@ -13,12 +13,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from convergebench.report.audit.heat import heat_panels, white_sentence
+from convergebench.report.audit.heatmaps import heat_panels, white_sentence
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.audit.lines import risk_panels, trace_panels
 from convergebench.report.audit.page import not_run_reasons, open_page
 from convergebench.report.audit.write import write_audit
-from convergebench.report.html import audit_link
+from convergebench.report.charts.svg import WIDE
+from convergebench.report.page import audit_link
 from tests.report.audit.sample import frame, make_audit
 from tests.report.pictures import store
 
@@ -155,15 +156,15 @@ def test_white_columns_are_told_from_the_data(audit: AuditReportInput) -> None:
 
 def test_traces_show_copies_and_additions_apart(audit: AuditReportInput) -> None:
     first = trace_panels(open_page(audit))[0]
-    assert "sim-noise ends at" in first["chart"]
-    assert "add-fruit" in first["added"]
-    assert "add-fruit" not in first["chart"]
+    assert "sim-noise ends at" in first["chart"].svg(WIDE)
+    assert "add-fruit" in first["added"].svg(WIDE)
+    assert "add-fruit" not in first["chart"].svg(WIDE)
 
 
 def test_one_editor_with_few_images_has_a_line_for_each(tmp_path: Path) -> None:
     given = make_audit(tmp_path, editors=("sim-noise",), additions=False, metrics=1)
     (only,) = trace_panels(open_page(given))
-    assert all(f"{source} ends at" in only["chart"] for source in ("cup", "hill", "face"))
+    assert all(f"{source} ends at" in only["chart"].svg(WIDE) for source in ("cup", "hill", "face"))
     assert only["added"] is None
 
 
@@ -207,7 +208,7 @@ def test_nothing_run_is_a_page_that_says_so(tmp_path: Path) -> None:
 def test_many_images_become_counts_and_the_editors_their_own_panels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("convergebench.report.audit.heat.MOST_CELLS", 10)
+    monkeypatch.setattr("convergebench.report.audit.heatmaps.MOST_CELLS", 10)
     panels = heat_panels(open_page(make_audit(tmp_path, metrics=2)))
     assert panels[0]["blocks"] == []
     assert [line["editor"] for line in panels[0]["counts"]] == ["sim-jpeg", "sim-noise"]

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from convergebench.metrics import load_metric
+from convergebench.report.audit.heatmaps import NOT_MEASURED, worse_sentence
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.audit.page import open_page
 from convergebench.report.audit.terminal import _legend
-from convergebench.report.audit.worse import UNKNOWN, worse_sentence
 from convergebench.report.audit.write import write_audit
 from tests.report.audit.sample import make_audit
 
@@ -36,19 +36,19 @@ def with_damage(audit: AuditReportInput, metric: str, *values: float) -> AuditRe
 
 
 @pytest.mark.parametrize(
-    ("metric", "values", "said"),
+    ("metric", "values", "expected"),
     [
         ("ssim", (0.9, 0.8, 0.7), "Every later picture lies farther from its source"),
         ("ssim", (0.9, 0.8, 0.95), "1 of 2 later pictures lie farther from their source"),
         ("psnr", (float("inf"), 30.0, float("inf")), "1 of 2 later pictures lie farther from their source"),
-        ("ssim-first", (1.0, 0.8, 0.7), UNKNOWN),
-        ("ssim", (0.9,), UNKNOWN),
+        ("ssim-first", (1.0, 0.8, 0.7), NOT_MEASURED),
+        ("ssim", (0.9,), NOT_MEASURED),
     ],
 )
 def test_worse_is_what_lies_farther_from_the_source(
-    audit: AuditReportInput, metric: str, values: tuple[float, ...], said: str
+    audit: AuditReportInput, metric: str, values: tuple[float, ...], expected: str
 ) -> None:
-    assert worse_sentence(open_page(with_damage(audit, metric, *values))).startswith(said)
+    assert worse_sentence(open_page(with_damage(audit, metric, *values))).startswith(expected)
 
 
 def test_a_likeness_is_no_distance(audit: AuditReportInput, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Means with intervals, whole source images drawn again; rows of one image are alike and stay together."""
+"""Means with intervals over source images: rows of one image are alike and are resampled together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from convergebench.analysis.audit.material import ALL
+from convergebench.analysis.audit.audit_data import ALL
 from convergebench.analysis.bootstrap import Bootstrap
 
 
@@ -36,11 +36,11 @@ def with_all(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def number(value: float) -> float | None:
-    """A float of Python's, None where there is no number."""
+    """A Python float, None for NaN and infinity."""
     return float(value) if np.isfinite(value) else None
 
 
 def last_gaps(gaps: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """The rows of `gaps` at the last step at which its metric (or the group of `by`) has a gap at all."""
+    """The rows of `gaps` at the last step at which their metric (or the group `by`) has a gap."""
     known = gaps.filter(pl.col("gap").is_not_null())
     return known.filter(pl.col("at") == pl.col("at").max().over(by or "metric"))

@@ -1,12 +1,12 @@
-"""Does a metric see the damage, or what is on the picture?
+"""Whether a metric responds to damage or to the content of the picture.
 
-The spread of its score over untouched images is what content alone does; the mean gap at the last step is what damage
-does. Their ratio is an effect size: under 1, a damaged picture of one thing may well score better than a clean picture
-of another. Its interval is that of the signed ratio over source images: where the score may as well have risen as
-fallen, it begins at 0.
+The spread of its score over untouched images is the effect of content alone; the mean gap at the last step is that of
+damage. Their ratio is an effect size: under 1, a damaged picture of one thing may well score better than a clean
+picture of another. Its interval is that of the signed ratio over source images: where the direction of the change is
+uncertain, it begins at 0.
 
-Untouched images are counted once each. If two runs give one image different scores, the pictures differed (another
-size, another crop), and they are two; a difference in the sixth digit is no more than another device.
+Every untouched image counts once. If two runs score one image differently, the pictures differed (another size, another
+crop) and count as two; a difference in the sixth digit only means another device.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from convergebench.analysis.audit.audit_data import AuditData, table
 from convergebench.analysis.audit.clusters import last_gaps, number
-from convergebench.analysis.audit.jackknife import jackknife, size
-from convergebench.analysis.audit.material import Material, table
+from convergebench.analysis.audit.jackknife import absolute, jackknife
 from convergebench.analysis.bootstrap import Interval
 from convergebench.analysis.trajectories import Floats
 
 ENOUGH_CLEAN = 3
-"""Untouched images that it takes to speak of a spread."""
+"""Fewest untouched images for a spread."""
 SAME_DIGITS = 5
 
 
-def clean_scores(material: Material) -> pl.DataFrame:
+def clean_scores(data: AuditData) -> pl.DataFrame:
     """`metric`, `source`, `raw` and `scaled` of the untouched images, each once."""
-    sources = material.chains.select("chain", "source")
-    untouched = material.scores.filter(pl.col("at") == 0, pl.col("raw").is_not_null())
+    sources = data.chains.select("chain", "source")
+    untouched = data.scores.filter(pl.col("at") == 0, pl.col("raw").is_not_null())
     return (
         untouched.join(sources, on="chain")
         .select("metric", "source", "raw", "scaled")
@@ -39,13 +39,13 @@ def clean_scores(material: Material) -> pl.DataFrame:
     )
 
 
-def confound_table(material: Material, gaps: pl.DataFrame, clean: pl.DataFrame) -> pl.DataFrame:
+def confound_table(data: AuditData, gaps: pl.DataFrame, clean: pl.DataFrame) -> pl.DataFrame:
     """The frame `confound`: one row per metric that was audited."""
     last = last_gaps(gaps)
-    return table("confound", [_row(name, last.filter(metric=name), clean, material) for name in material.scales])
+    return table("confound", [_row(name, last.filter(metric=name), clean, data) for name in data.scales])
 
 
-def _row(name: str, last: pl.DataFrame, clean: pl.DataFrame, material: Material) -> dict[str, object]:
+def _row(name: str, last: pl.DataFrame, clean: pl.DataFrame, data: AuditData) -> dict[str, object]:
     own = clean.filter(pl.col("metric") == name).sort("scaled", "source")
     enough, mean_gap = own.height >= ENOUGH_CLEAN, last["gap"].mean()
     row: dict[str, object] = {
@@ -57,7 +57,7 @@ def _row(name: str, last: pl.DataFrame, clean: pl.DataFrame, material: Material)
         row |= {"smallest": own["scaled"][0], "largest": own["scaled"][-1]}
         row |= {"smallest_source": own["source"][0], "largest_source": own["source"][-1]}
     if enough and mean_gap is not None:
-        band = damage_over_content(last, own, material.settings.confidence)
+        band = damage_over_content(last, own, data.settings.confidence)
         row |= {"ratio": number(band.estimate[0]), "low": number(band.low[0]), "high": number(band.high[0])}
     return row
 
@@ -72,15 +72,15 @@ def damage_over_content(last: pl.DataFrame, clean: pl.DataFrame, confidence: flo
     )
     joined = gaps.join(images, on="source", how="full", coalesce=True).sort("source").fill_null(0)
     features = joined.select(pl.col("gap", "sum", "squares", "images", "cells").cast(pl.Float64)).to_numpy()
-    return size(jackknife(features, _effect, confidence))
+    return absolute(jackknife(features, _effect, confidence))
 
 
 def _effect(totals: Floats) -> Floats:
-    """Mean gap over spread, signed, of sums over images."""
+    """Mean gap over spread, signed, from sums over images."""
     gap, total, squares, images, cells = np.moveaxis(np.asarray(totals), -1, 0)
     mean = np.divide(gap, cells, out=np.full_like(gap, np.nan), where=cells > 0)
     around = squares - np.divide(total**2, images, out=np.zeros_like(total), where=images > 0)
     variance = np.divide(around, images - 1, out=np.full_like(gap, np.nan), where=images > 1)
-    # rounding leaves a trace where all images score the same
+    # where all images score the same, rounding leaves a tiny variance
     spread = np.sqrt(np.where(variance > 1e-12 * np.maximum(1.0, squares), variance, np.nan))
     return np.asarray(mean / spread)

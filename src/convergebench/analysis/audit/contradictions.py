@@ -1,25 +1,24 @@
-"""Where a metric says "better" and the eye says "worse": real pictures, one per metric and editor, the worst first.
+"""Pictures that a metric rates better although they are damaged: one per metric and editor, the worst first.
 
-The picture must have risen against its own baseline, and be plainly damaged: at least as much as the median picture at
-that step. A mild editor may have no such picture beside a harsh one; then it is held against the median of its own
-pictures, and `plain` is false. Where nobody measured the damage of an editor's pictures the rise alone decides, and
-`plain` is None.
+The score must have risen against its own baseline, and the picture must be plainly damaged: at least as much as the
+median picture at that step. If a mild editor has no such picture, the median of its own pictures is the limit, and
+`plain` is false. Where the damage of an editor's pictures was not measured the rise alone decides, and `plain` is None.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from convergebench.analysis.audit.material import Material, shaped
+from convergebench.analysis.audit.audit_data import AuditData, shaped
 
 _ORDER = ["plain", "gap", "damage", "metric", "run", "editor", "case", "at"]
 _FALLING = [True, True, True, False, False, False, False, False]
 
 
-def contradiction_table(own: pl.DataFrame, material: Material) -> pl.DataFrame:
-    """The frame `contradictions`; `own` are the gaps of single runs, `damage` is as the damage metric prints it."""
-    names = material.copies.select("chain", "run", "editor", "case", "source", "pair", "replicate")
-    damage = material.damage.join(names.select("chain", "editor"), on="chain")
+def contradiction_table(own: pl.DataFrame, data: AuditData) -> pl.DataFrame:
+    """The frame `contradictions`; `own` are the gaps of single runs."""
+    names = data.copies.select("chain", "run", "editor", "case", "source", "pair", "replicate")
+    damage = data.damage.join(names.select("chain", "editor"), on="chain")
     middle = damage.group_by("at").agg(pl.col("damage").median().alias("middle"))
     own_middle = damage.group_by("at", "editor").agg(pl.col("damage").median().alias("own_middle"))
     known = pl.col("editor").is_in(damage["editor"].unique().to_list())
@@ -41,7 +40,7 @@ def contradiction_table(own: pl.DataFrame, material: Material) -> pl.DataFrame:
         worst.with_columns(
             pl.col("scaled").alias("score"),
             pl.col("value").alias("damage"),
-            pl.lit(material.damage_metric).alias("damage_metric"),
-            pl.lit(material.settings.baseline).alias("base_at"),
+            pl.lit(data.damage_metric).alias("damage_metric"),
+            pl.lit(data.settings.baseline).alias("base_at"),
         ),
     )

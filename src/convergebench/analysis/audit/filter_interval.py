@@ -1,9 +1,9 @@
-"""How sure the share is that passes a filter: the threshold is an estimate too.
+"""The interval of the share that passes a filter, whose threshold is an estimate too.
 
-Whole source images are drawn again, their untouched picture and their damaged ones together. Each draw sets its own
+Whole source images are resampled, their untouched picture and their damaged ones together. Each draw sets its own
 threshold and counts what passes it. Percentiles of the draws, widened as Student's t is for few images, are joined with
-Wilson's interval for as many images as the spread of the draws amounts to, but no more than there are: where everything
-passes in every draw, the draws know nothing of what other images would do.
+Wilson's interval for the effective number of images (by the spread of the draws, at most the real number): where
+everything passes in every draw, the draws alone would have no width.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from convergebench.analysis.failures import wilson
 from convergebench.analysis.trajectories import Floats, Ints
 
 
-class Drawn(NamedTuple):
+class ThresholdDraws(NamedTuple):
     """How often each source is drawn (draws × sources), and the threshold of each draw."""
 
     weights: Floats
     thresholds: Floats
 
 
-def draw(clean: Floats, sources: Ints, *, percentile: float, of: int, draws: int, seed: int) -> Drawn:
-    """Draw `of` sources again and set a filter each time; `sources` says whose the untouched scores are."""
+def draw_thresholds(
+    clean: Floats, sources: Ints, *, percentile: float, of: int, draws: int, seed: int
+) -> ThresholdDraws:
+    """Resample `of` sources and set the filter in each draw; `sources` are those of the untouched scores `clean`."""
     generator = np.random.default_rng([seed, of])
     weights = generator.multinomial(of, np.full(of, 1 / of), size=draws).astype(np.float64)
     order = np.argsort(clean, kind="stable")
@@ -36,13 +38,13 @@ def draw(clean: Floats, sources: Ints, *, percentile: float, of: int, draws: int
     below = np.floor(place)
     ends = [ordered[_nth(counts, rank)] for rank in (below, np.minimum(below + 1, np.maximum(counts[:, -1] - 1, 0)))]
     thresholds = ends[0] + (ends[1] - ends[0]) * (place - below)
-    return Drawn(weights, np.where(counts[:, -1] > 0, thresholds, np.nan))
+    return ThresholdDraws(weights, np.where(counts[:, -1] > 0, thresholds, np.nan))
 
 
 def pass_interval(
-    scores: Floats, sources: Ints, share: float, drawn: Drawn, confidence: float
+    scores: Floats, sources: Ints, share: float, drawn: ThresholdDraws, confidence: float
 ) -> tuple[float | None, float | None]:
-    """Ends of the share of `scores` that pass; none where they come from too few sources."""
+    """Ends of the interval of the share of `scores` that pass; None where there are too few sources."""
     present = np.unique(sources)
     images = present.size
     if images < FEWEST_SOURCES:
@@ -57,8 +59,8 @@ def pass_interval(
     tail = float(ndtr(-student.ppf(0.5 + confidence / 2, images - 1) * np.sqrt(images / (images - 1))))
     low, high = (float(end) for end in np.quantile(shares, [tail, 1 - tail]))
     spread = float(shares.var()) * images / (images - 1)
-    worth = share * (1 - share) / spread if 0 < share < 1 and spread > 0 else images
-    effective = min(float(images), max(1.0, worth))
+    effective = share * (1 - share) / spread if 0 < share < 1 and spread > 0 else images
+    effective = min(float(images), max(1.0, effective))
     ends = wilson(share * effective, effective, confidence)
     return min(low, ends[0] or 0.0), max(high, ends[1] or 0.0)
 

@@ -1,15 +1,14 @@
 """Gaps against the baseline, cells, and how many of them fail.
 
 A gap is the score at a step minus the score at the baseline, first within each run, then averaged over the runs that
-have both. It must be negative: the picture is worse, and a metric that notices says so. Exactly 0 fails too and is
-marked. The difference is taken of the raw scores, so equal scores give exactly 0, and the verdict is on the raw
-difference, so the range used for scaling cannot change it.
+have both. It must be negative, since the picture is worse. Exactly 0 fails too and is marked. Differences are taken of
+the raw scores, so equal scores give exactly 0 and the range used for scaling cannot change which gap fails.
 
-A cell (one image under one editor) fails if any of its gaps fails. Where a gap is missing and no other fails, nobody
-knows: the cell is no success and no part of the share, it is counted as missing. If it has a gap at all it is open: it
-could have come into the share by failing, never by being noticed, so the share leans towards failure. The interval
-therefore reaches from all open cells noticed to all of them failed. It takes whole source images as units, since cells
-of one image are alike; of fewer than five images there is none.
+A cell (one image under one editor) fails if any of its gaps fails. If a gap is missing and no other fails, the cell is
+unknown: counted as missing, neither a success nor part of the share. An unknown cell that has a gap is open: it could
+have entered the share only by failing, which biases the share towards failure. The interval therefore reaches from no
+open cell failed to all of them failed. It takes whole source images as units, since cells of one image are alike; fewer
+than five images have no interval.
 """
 
 from __future__ import annotations
@@ -19,38 +18,36 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.audit.audit_data import ALL, CELL, AuditData, shaped, table
 from convergebench.analysis.audit.clusters import number, with_all
-from convergebench.analysis.audit.material import ALL, Material, shaped, table
 from convergebench.analysis.audit.scaling import scale_table
 from convergebench.analysis.bootstrap import Bootstrap
 from convergebench.analysis.trajectories import Floats
 
-CELL = ["run", "editor", "source", "pair"]
 
-
-def run_gaps(material: Material, gaps: Sequence[int]) -> pl.DataFrame:
-    """One row per chain of copies, metric and step: `difference` is raw and turned so that more is better."""
-    copies = material.copies.select("chain", "cell", "run")
-    names = pl.Enum(list(material.scales))
+def run_gaps(data: AuditData, gaps: Sequence[int]) -> pl.DataFrame:
+    """One row per chain of copies, metric and step: `difference` is raw, with the sign that makes higher better."""
+    copies = data.copies.select("chain", "cell", "run")
+    names = pl.Enum(list(data.scales))
     steps = pl.DataFrame({"at": pl.Series(list(gaps), dtype=pl.Int64)})
-    grid = copies.join(material.asked, on="run", maintain_order="left").join(steps, how="cross")
-    wanted = [*gaps, material.settings.baseline]
-    scores = material.scores.filter(pl.col("at").is_in(wanted)).select("chain", "metric", "at", "raw", "scaled")
-    base = scores.filter(at=material.settings.baseline).select(
+    grid = copies.join(data.asked, on="run", maintain_order="left").join(steps, how="cross")
+    used = [*gaps, data.settings.baseline]
+    scores = data.scores.filter(pl.col("at").is_in(used)).select("chain", "metric", "at", "raw", "scaled")
+    base = scores.filter(at=data.settings.baseline).select(
         "chain", "metric", pl.col("raw").alias("base"), pl.col("scaled").alias("base_score")
     )
     both = pl.col("raw").is_not_null() & pl.col("base").is_not_null()
     return (
         grid.join(scores, on=["chain", "metric", "at"], how="left", maintain_order="left")
         .join(base, on=["chain", "metric"], how="left", maintain_order="left")
-        .join(scale_table(material.scales, names), on="metric", how="left", maintain_order="left")
+        .join(scale_table(data.scales, names), on="metric", how="left", maintain_order="left")
         .with_columns((pl.col("sign") * (pl.col("raw") - pl.col("base"))).alias("difference"), both.alias("both"))
         .with_columns((100 * pl.col("difference") / pl.col("width")).alias("gap"))
         .select("chain", "cell", "metric", "at", "both", "difference", "gap", "width", "base_score", "scaled")
     )
 
 
-def cell_gaps(own: pl.DataFrame, material: Material) -> pl.DataFrame:
+def cell_gaps(own: pl.DataFrame, data: AuditData) -> pl.DataFrame:
     """The frame `gaps`: per cell and step, over the runs that have both scores."""
     worst, there = pl.col("difference").max(), pl.col("both")
     means = own.group_by("cell", "metric", "at").agg(
@@ -63,7 +60,7 @@ def cell_gaps(own: pl.DataFrame, material: Material) -> pl.DataFrame:
         (~there).sum().alias("n_missing"),
     )
     mean = pl.col("mean")
-    cells = material.copies.select("cell", *CELL).unique()
+    cells = data.copies.select("cell", *CELL).unique()
     found = means.join(cells, on="cell").with_columns(
         (100 * mean / pl.col("width")).alias("gap"),
         (100 * pl.col("worst") / pl.col("width")).alias("worst_gap"),
@@ -75,7 +72,7 @@ def cell_gaps(own: pl.DataFrame, material: Material) -> pl.DataFrame:
 
 
 def cell_table(gaps: pl.DataFrame) -> pl.DataFrame:
-    """The frame `cells`: how many gaps of each cell fail, of those that are known."""
+    """The frame `cells`: how many gaps of each cell fail, of the known ones."""
     found = gaps.group_by(*CELL, "metric", maintain_order=True).agg(
         pl.col("failed").sum().alias("failures"),
         pl.col("failed_any").sum().alias("failures_any"),
@@ -86,7 +83,7 @@ def cell_table(gaps: pl.DataFrame) -> pl.DataFrame:
 
 
 def tallies(gaps: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Per metric and editor, and `all` of them: cells that fail, with the interval of their share."""
+    """Per metric and editor (and `all`): cells that fail, with the interval of their share."""
     every = with_all(cell_states(gaps).with_columns(pl.col("editor").alias("of")))
     found = every.group_by("metric", "editor", maintain_order=True).agg(
         pl.len().alias("n_cells"),
@@ -100,11 +97,12 @@ def tallies(gaps: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
         pl.col("short").any().alias("short"),
     )
     by_source = _by_source(every)
-    return [_told(row, by_source.get((row["metric"], row["editor"])), bootstrap) for row in found.iter_rows(named=True)]
+    keyed = ((row, (row["metric"], row["editor"])) for row in found.iter_rows(named=True))
+    return [_with_share(row, by_source.get(key), bootstrap) for row, key in keyed]
 
 
 def cell_states(gaps: pl.DataFrame) -> pl.DataFrame:
-    """Per cell and metric: `failed`, `unknown` (nobody can tell) and `open` (unknown, though it has a gap)."""
+    """Per cell and metric: `failed`, `unknown` and `open` (unknown, though it has a gap)."""
     cells = gaps.group_by(*CELL, "metric", maintain_order=True).agg(
         pl.col("failed").any().alias("failed"),
         pl.col("failed_any").any().alias("failed_any"),
@@ -120,7 +118,7 @@ def cell_states(gaps: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_source(cells: pl.DataFrame) -> dict[tuple[str, str], Floats]:
-    """Metric and editor → per source image: cells that fail, that are open, and all that were seen."""
+    """Metric and editor → per source image: cells that fail, that are open, and all with a gap."""
     seen = cells.filter(~pl.col("unknown") | pl.col("open"))
     sums = seen.group_by("metric", "editor", "source").agg(pl.col("failed", "open").sum(), pl.len().alias("seen"))
     return {
@@ -129,7 +127,8 @@ def _by_source(cells: pl.DataFrame) -> dict[tuple[str, str], Floats]:
     }
 
 
-def _told(row: dict[str, Any], sums: Floats | None, bootstrap: Bootstrap) -> dict[str, Any]:
+def _with_share(row: dict[str, Any], sums: Floats | None, bootstrap: Bootstrap) -> dict[str, Any]:
+    """A tally with its share, interval and whether its column of the heatmap is white."""
     decided, failed = row["n_cells"] - row["n_missing"], row["n_failed"]
     images = 0 if sums is None else sums.shape[0]
     low, high = None, None
@@ -143,7 +142,7 @@ def _told(row: dict[str, Any], sums: Floats | None, bootstrap: Bootstrap) -> dic
         **{"share": failed / decided if decided else None, "low": low, "high": high},
         **{"decided": decided, "seen": decided + row["open"], "images": images},
         "white": complete and row["n_failed"] == 0,
-        # a run that is missing might be the one that fails
+        # a missing run might be the one that fails
         "white_any": complete and row["n_failed_any"] == 0 and not row["short"],
     }
 

@@ -1,7 +1,7 @@
-"""The audit's findings as plain sentences, the most telling first.
+"""The audit's findings as plain sentences, the most important first.
 
-Counts are told as counts. A claim that one metric is better than another, or that a share lies on one side of a line,
-is made only where its test or its interval carries it; else the sentence says that it cannot be told.
+A sentence claims that one metric is better than another, or that a share is on one side of a limit, only where a test
+or an interval supports it; otherwise it says that this cannot be told.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.audit.audit_data import ALL, AuditData
 from convergebench.analysis.audit.clusters import last_gaps
-from convergebench.analysis.audit.material import ALL, Material
-from convergebench.analysis.audit.words import counted, ends, listed, percent
 from convergebench.analysis.bootstrap import FEWEST_SOURCES
-from convergebench.metrics.iqa.typical import PUBLISHED
+from convergebench.analysis.wording import counted, listed, percent, share_interval
+from convergebench.metrics.iqa.published import PUBLISHED
 
 NOTHING = "No picture has been scored yet, so no metric can be judged."
 NO_GAP = "No picture has a score both at the baseline and at a later step, so no metric can be judged."
@@ -23,7 +23,7 @@ NO_GAP = "No picture has a score both at the baseline and at a later step, so no
 Row = Mapping[str, Any]
 
 
-def sentences(frames: Mapping[str, pl.DataFrame], material: Material) -> tuple[str, ...]:
+def sentences(frames: Mapping[str, pl.DataFrame], data: AuditData) -> tuple[str, ...]:
     """Every finding with its numbers."""
     audited = list(frames["metrics"].filter(status="audited").iter_rows(named=True))
     if not audited:
@@ -31,16 +31,16 @@ def sentences(frames: Mapping[str, pl.DataFrame], material: Material) -> tuple[s
     if frames["gaps"]["gap"].null_count() == frames["gaps"].height:
         return NO_GAP, _coverage(audited)
     return (
-        f"{_too_few(audited, frames['gaps'])}{_columns(audited)}{_worst_at_last(frames['gaps'], material)}.",
+        f"{_too_few(audited, frames['gaps'])}{_columns(audited)}{_worst_at_last(frames['gaps'], data)}.",
         _coverage(audited),
-        *_rates(audited, frames["pairs"], material),
-        *_filters(frames["filter_risk"], material),
+        *_rates(audited, frames["pairs"], data),
+        *_filters(frames["filter_risk"], data),
         *_effects(frames["confound"]),
     )
 
 
 def _too_few(audited: Sequence[Row], gaps: pl.DataFrame) -> str:
-    """Where not one metric can be judged, that comes before all counts."""
+    """An introduction for audits in which no metric can be judged."""
     if any(row["verdict"] != "too few to tell" for row in audited):
         return ""
     images = gaps.filter(pl.col("gap").is_not_null())["source"].n_unique()
@@ -51,7 +51,7 @@ def _too_few(audited: Sequence[Row], gaps: pl.DataFrame) -> str:
 
 
 def _columns(audited: Sequence[Row]) -> str:
-    """Whether any column of the heatmap is fully white, by the data."""
+    """Whether any column of the heatmap is fully white."""
     white = [_marked(row) for row in audited if row["white"]]
     failing = [row for row in audited if row["n_failed"]]
     unknown = len(audited) - len(white) - len(failing)
@@ -72,19 +72,19 @@ def _columns(audited: Sequence[Row]) -> str:
 
 
 def _marked(row: Row) -> str:
-    """The name, and that it is no test where the metric was learned from what it is held against."""
+    """The name, with a warning if the metric was trained on pictures of the audited editors."""
     return f"{row['metric']}, which was learned from editors like these" if row["learned_from"] else str(row["metric"])
 
 
-def _worst_at_last(gaps: pl.DataFrame, material: Material) -> str:
-    """The metric that is fooled most often where the damage is greatest."""
+def _worst_at_last(gaps: pl.DataFrame, data: AuditData) -> str:
+    """The metric with the most failures at the last step."""
     counts = last_gaps(gaps).group_by("metric", "at", maintain_order=True).agg(
         pl.col("failed").sum().alias("failed"), pl.len().alias("of"), pl.col("zero").sum().alias("zero")
     )  # fmt: skip
     if not counts.height or not counts["failed"].max():
         return ""
     row = counts.sort(pl.col("failed") / pl.col("of"), descending=True, maintain_order=True).row(0, named=True)
-    by, base = material.settings.by, material.settings.baseline
+    by, base = data.settings.by, data.settings.baseline
     before = f"after {'one' if base == 1 else base}" if base else "untouched"
     better = "no worse" if row["zero"] else "better"
     pictures = f"{row['failed']} of {counted(row['of'], 'picture')}"
@@ -100,79 +100,79 @@ def _coverage(audited: Sequence[Row]) -> str:
     return f"{published} of the {len(PUBLISHED)} published metrics {verb} run{more}."
 
 
-def _rates(audited: Sequence[Row], pairs: pl.DataFrame, material: Material) -> list[str]:
-    """Who fails least, as far as that can be told, and what changes if every single run must be noticed."""
+def _rates(audited: Sequence[Row], pairs: pl.DataFrame, data: AuditData) -> list[str]:
+    """Which metric fails least, if that is known, and what changes if every single run must be noticed."""
     known = [{**row, "decided": row["n_cells"] - row["n_missing"]} for row in audited if row["share"] is not None]
     known.sort(key=lambda row: row["share"])
     if not known:
         return []
     fewest = [row for row in known if row["share"] == known[0]["share"]]
     if len(known) == 1:
-        told = [f"Failures: {_rate(known, material)} of {counted(known[0]['decided'], 'picture')}."]
+        lines = [f"Failures: {_rate(known, data)} of {counted(known[0]['decided'], 'picture')}."]
     elif len(fewest) == len(known):
-        told = [f"All {len(known)} fail on the same share of pictures: {_rate(known, material)}."]
+        lines = [f"All {len(known)} fail on the same share of pictures: {_rate(known, data)}."]
     else:
-        told = [_least(known, fewest, pairs, material)]
+        lines = [_least(known, fewest, pairs, data)]
     white, strict = (sum(row[name] for row in audited) for name in ("white", "white_any"))
     more = sum(row["n_failed_any"] - row["n_failed"] for row in audited)
     if white != strict or more:
         verb = "fails" if more == 1 else "fail"
         knows = "is known to notice" if 1 in (strict, len(audited)) else "are known to notice"
-        told.append(
+        lines.append(
             f"Taken run by run instead of on the mean, {counted(more, 'more cell')} {verb}, "
             f"and {strict} of {counted(len(audited), 'metric')} {knows} the damage in every run."
         )
-    return told
+    return lines
 
 
-def _least(known: Sequence[Row], fewest: Sequence[Row], pairs: pl.DataFrame, material: Material) -> str:
-    """The metrics with the fewest failures, and which of the others surely fail more often than all of them."""
+def _least(known: Sequence[Row], fewest: Sequence[Row], pairs: pl.DataFrame, data: AuditData) -> str:
+    """The metrics with the fewest failures, and which others significantly fail more often than all of them."""
     names = [row["metric"] for row in fewest]
     beaten = pairs.filter("told", pl.col("fewer").is_in(names)).group_by("more").len()
     more = set(beaten.filter(pl.col("len") == len(names))["more"])
     others = [row["metric"] for row in known if row["metric"] not in names]
-    surely, open_ = ([name for name in others if (name in more) is wanted] for wanted in (True, False))
+    surely, open_ = ([name for name in others if (name in more) is sure] for sure in (True, False))
     images = counted(max(row["n_sources"] for row in known), "image")
     if not surely:
         most = [row for row in known if row["share"] == known[-1]["share"]]
         return (
-            f"Which metric fails least cannot be told with {images}: shares go from {_rate(fewest, material)}, to "
-            f"{_rate(most, material)}."
+            f"Which metric fails least cannot be told with {images}: shares go from {_rate(fewest, data)}, to "
+            f"{_rate(most, data)}."
         )
     taught = " (learned from editors like these)" if any(row["learned_from"] for row in fewest) else ""
-    told = f"Fewest failures: {_rate(fewest, material)} of pictures{taught}; {_all(surely)} surely "
-    told += "fails more often" if len(surely) == 1 else "fail more often"
-    return f"{told}, of {_all(open_)} that cannot be told with {images}." if open_ else f"{told}."
+    line = f"Fewest failures: {_rate(fewest, data)} of pictures{taught}; {_all(surely)} surely "
+    line += "fails more often" if len(surely) == 1 else "fail more often"
+    return f"{line}, of {_all(open_)} that cannot be told with {images}." if open_ else f"{line}."
 
 
-def _rate(rows: Sequence[Row], material: Material) -> str:
-    """Metrics of one share; their intervals are told if they are one too."""
-    bands = {ends(row["low"], row["high"], material.settings.confidence, share=True) for row in rows}
+def _rate(rows: Sequence[Row], data: AuditData) -> str:
+    """Metrics of equal share, with the interval if that is equal too."""
+    bands = {share_interval(row["low"], row["high"], data.settings.confidence) for row in rows}
     band = bands.pop() if len(bands) == 1 else ""
     return f"{_all([row['metric'] for row in rows])}, {percent(rows[0]['share'])}{band}"
 
 
-def _filters(risk: pl.DataFrame, material: Material) -> list[str]:
-    """The mildest filter that could be set, at the last gap: what comes through."""
-    every = risk.filter(pl.col("at").is_in(material.settings.gaps), editor=ALL)
+def _filters(risk: pl.DataFrame, data: AuditData) -> list[str]:
+    """What passes the mildest possible filter at the last gap."""
+    every = risk.filter(pl.col("at").is_in(data.settings.gaps), editor=ALL)
     own = every.drop_nulls("share")
     if not own.height:
         return _no_filter(every)
     own = own.filter(pl.col("at") == pl.col("at").max(), pl.col("percentile") == pl.col("percentile").min())
     worst = own.sort("share", descending=True, maintain_order=True).row(0, named=True)
     alike = own.filter(pl.col("share") == worst["share"])["metric"].to_list()
-    # the percentile of a handful of images keeps fewer of them than it says
+    # the percentile of a handful of images keeps fewer of them than its name suggests
     keeps = f"set at percentile {worst['percentile']:g} of the untouched images, which keeps "
     keeps += f"{percent(worst['clean_share'])} of them,"
-    band = ends(worst["low"], worst["high"], material.settings.confidence, share=True)
-    where = f"{material.settings.by} {worst['at']}"
+    band = share_interval(worst["low"], worst["high"], data.settings.confidence)
+    where = f"{data.settings.by} {worst['at']}"
     others = f"; so does one on {_all(alike[1:])}" if len(alike) > 1 else ""
     passed = f"{percent(worst['share'])}{band} of the pictures at {where}"
     return [f"A filter on {worst['metric']} {keeps} lets {passed} through{others}."]
 
 
 def _no_filter(every: pl.DataFrame) -> list[str]:
-    """That no filter could be set, and what the least demanding one would take."""
+    """That no filter could be set, and how many images the least demanding one needs."""
     if not every.height:
         return []
     least = every.sort("needed").row(0, named=True)
@@ -181,18 +181,17 @@ def _no_filter(every: pl.DataFrame) -> list[str]:
 
 
 def _effects(confound: pl.DataFrame) -> list[str]:
-    """For which metrics content surely outweighs damage, or damage content."""
-    known = confound.drop_nulls("ratio")
-    told = known.drop_nulls("low")
-    if not told.height:
+    """For which metrics content significantly outweighs damage, or damage content."""
+    known = confound.drop_nulls(["ratio", "low"])
+    if not known.height:
         return []
-    content = told.filter(pl.col("high") < 1).sort("ratio")["metric"].to_list()
-    damage = told.filter(pl.col("low") > 1).sort("ratio")["metric"].to_list()
-    open_ = told.height - len(content) - len(damage)
-    if len(damage) == told.height:
-        whom = f"all {told.height} metrics" if told.height > 1 else damage[0]
+    content = known.filter(pl.col("high") < 1).sort("ratio")["metric"].to_list()
+    damage = known.filter(pl.col("low") > 1).sort("ratio")["metric"].to_list()
+    open_ = known.height - len(content) - len(damage)
+    if len(damage) == known.height:
+        whom = f"all {known.height} metrics" if known.height > 1 else damage[0]
         return [f"Damage surely moves {whom} by more than what is on the picture does."]
-    of = f"of {counted(told.height, 'metric')}"
+    of = f"of {counted(known.height, 'metric')}"
     parts = []
     if content:
         more = "what is on the picture surely moves the score more than the damage does"
@@ -200,7 +199,7 @@ def _effects(confound: pl.DataFrame) -> list[str]:
     if damage:
         parts.append(f"for {len(damage)} {of} ({_all(damage)}) damage surely moves the score more than content does")
     if open_:
-        whom = str(told["metric"][0]) if told.height == 1 else f"{open_} {of}"
+        whom = str(known["metric"][0]) if known.height == 1 else f"{open_} {of}"
         parts.append(f"for {whom} it cannot be told whether content or damage moves the score more")
     line = "; ".join(parts)
     return [f"{line[0].upper()}{line[1:]}."]

@@ -1,10 +1,10 @@
-"""An interval for a ratio of two things that are both estimated, by leaving each source image out once.
+"""An interval for a ratio of two estimates, by leaving each source image out once.
 
-Drawing images again does not do: a handful of them spread too little in nearly every draw, and percentiles of the draws
-held the true ratio of damage over content in 51 to 89 % of simulated audits instead of 95 %. Student's t around the
-jackknife holds in 93 to 98 %, but in 88 % where scores of untouched images are very skewed. Stretched on the side of
-the long tail, on a scale that is logarithmic for large ratios, it holds everywhere and is far too wide. Halfway between
-the two it holds in 91 to 99 % from 8 images on (`python -m benchmarks.coverage`).
+Resampling images does not work: a handful of them spreads too little in nearly every draw, and percentiles of the draws
+covered the true ratio of damage over content in 51 to 89 % of simulated audits instead of 95 %. Student's t around the
+jackknife covers in 93 to 98 %, but in 88 % where scores of untouched images are very skewed. Stretched on the side of
+the long tail, on a scale that is logarithmic for large ratios, it always covers and is far too wide. The mean of the
+two covers in 91 to 99 % from 8 images on (`python -m benchmarks.coverage`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def jackknife(features: Floats, function: Statistic, confidence: float) -> Inter
     )
 
 
-def size(band: Interval) -> Interval:
-    """The interval of the absolute value: from 0 where the sign cannot be told."""
+def absolute(band: Interval) -> Interval:
+    """The interval of the absolute value: from 0 where the sign is uncertain."""
     both = np.abs(np.array([band.low, band.high]))
     low = np.where((band.low <= 0) & (band.high >= 0), 0.0, both.min(axis=0))
     return Interval(np.abs(band.estimate), np.where(np.isnan(band.low), np.nan, low), both.max(axis=0))

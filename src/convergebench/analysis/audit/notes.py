@@ -1,4 +1,4 @@
-"""What a reader must know of an audit: how it was read, what is ours, what is missing."""
+"""Notes on an audit: how scores were judged, which ranges are our own, what is missing."""
 
 from __future__ import annotations
 
@@ -6,58 +6,58 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from convergebench.analysis.audit.material import Material
-from convergebench.analysis.audit.settings import AuditSettings
-from convergebench.analysis.audit.steps import Steps
-from convergebench.analysis.audit.words import counted, listed
+from convergebench.analysis.audit.audit_data import AuditData
+from convergebench.analysis.audit.steps import AuditedSteps
+from convergebench.analysis.wording import counted, listed
+from convergebench.studies.analysis_settings import AuditSettings
 
 
 def notes(
-    frames: Mapping[str, pl.DataFrame], material: Material, steps: Steps, asked: AuditSettings
+    frames: Mapping[str, pl.DataFrame], data: AuditData, steps: AuditedSteps, asked: AuditSettings
 ) -> tuple[str, ...]:
     """Every note that applies; `asked` are the settings before gaps were chosen."""
     return (
-        *_reading(material, steps),
-        *_steps(material, steps, asked),
+        *_definition(data, steps),
+        *_steps(data, steps, asked),
         *_zeros(frames["gaps"]),
-        *_missing(frames["gaps"], material),
-        *_leaning(frames["cells"]),
+        *_missing(frames["gaps"], data),
+        *_bias(frames["cells"]),
         *_bounds(frames["metrics"]),
         *_learned(frames["metrics"]),
-        *_damage(material),
-        *_not_run(frames["metrics"], material),
-        *_simulated(material),
+        *_damage(data),
+        *_not_run(frames["metrics"], data),
+        *_simulated(data),
     )
 
 
-def _reading(material: Material, steps: Steps) -> Iterator[str]:
+def _definition(data: AuditData, steps: AuditedSteps) -> Iterator[str]:
     if steps.gaps:
-        used, base = listed([str(gap) for gap in steps.gaps], most=20), material.settings.baseline
+        used, base = listed([str(gap) for gap in steps.gaps], most=20), data.settings.baseline
         yield (
-            f"A picture (cell) is {_cell(material)}. It counts as noticed only if its score, with higher better, is "
-            f"lower at {material.settings.by} {used} than at {base}, on the mean over repeats; failures in any single "
+            f"A picture (cell) is {_cell(data)}. It counts as noticed only if its score, with higher better, is "
+            f"lower at {data.settings.by} {used} than at {base}, on the mean over repeats; failures in any single "
             "repeat are counted beside it."
         )
 
 
-def _cell(material: Material) -> str:
-    copies = material.copies
+def _cell(data: AuditData) -> str:
+    copies = data.copies
     edit = " and one edit" if copies["pair"].n_unique() > 1 else ""
     return f"one image under one editor{edit}{' of one run' if copies['run'].n_unique() > 1 else ''}"
 
 
-def _steps(material: Material, steps: Steps, asked: AuditSettings) -> Iterator[str]:
-    by, copies = material.settings.by, material.copies
+def _steps(data: AuditData, steps: AuditedSteps, asked: AuditSettings) -> Iterator[str]:
+    by, copies = data.settings.by, data.copies
     if not copies.height:
         yield "No chain here should show its source again and again, so there are no gaps."
         return
-    if steps.longest <= material.settings.baseline:
-        yield f"No chain goes beyond {by} {material.settings.baseline}, the baseline, so there are no gaps."
+    if steps.longest <= data.settings.baseline:
+        yield f"No chain goes beyond {by} {data.settings.baseline}, the baseline, so there are no gaps."
         return
     if steps.chosen:
-        wanted = f"none of {', '.join(map(str, asked.gaps))} is reached" if asked.gaps else "no gaps were asked for"
+        reason = f"none of {', '.join(map(str, asked.gaps))} is reached" if asked.gaps else "no gaps were asked for"
         used = listed([str(gap) for gap in steps.gaps], most=20)
-        yield f"Gaps at {used} were chosen here: {wanted}, and the longest chain has {counted(steps.longest, by)}."
+        yield f"Gaps at {used} were chosen here: {reason}, and the longest chain has {counted(steps.longest, by)}."
     for some in sorted({copies.filter(pl.col("reach") < gap).height for gap in steps.gaps} - {0}):
         gaps = [gap for gap in steps.gaps if copies.filter(pl.col("reach") < gap).height == some]
         who = listed(copies.filter(pl.col("reach") < gaps[0])["editor"].unique().sort().to_list(), most=5)
@@ -70,7 +70,7 @@ def _steps(material: Material, steps: Steps, asked: AuditSettings) -> Iterator[s
 
 
 def _learned(metrics: pl.DataFrame) -> Iterator[str]:
-    """Where a metric is held against what taught it."""
+    """Which metrics were trained on pictures of the audited editors."""
     for metric, editors in metrics.filter(pl.col("learned_from") != "").select("metric", "learned_from").iter_rows():
         yield (
             f"{metric} was learned from {editors}: what it does on their pictures says nothing of editors it never saw."
@@ -84,36 +84,36 @@ def _zeros(gaps: pl.DataFrame) -> Iterator[str]:
         yield f"{counted(zeros, 'gap')} of {gaps.height} {verb} exactly 0; that fails, and is marked."
 
 
-def _missing(gaps: pl.DataFrame, material: Material) -> Iterator[str]:
+def _missing(gaps: pl.DataFrame, data: AuditData) -> Iterator[str]:
     empty = int(gaps["gap"].null_count())
     if empty:
         verb = "has" if empty == 1 else "have"
         yield f"{counted(empty, 'gap')} of {gaps.height} {verb} no value for want of a score; that is never a success."
-    if material.n_odd:
-        verb = "is" if material.n_odd == 1 else "are"
-        yield f"{counted(material.n_odd, 'score')} {verb} infinite or not a number and {verb} treated as missing."
-    runs = material.copies["run"].unique().sort().to_list()
-    have = set(material.asked.select("run", pl.col("metric").cast(pl.String)).iter_rows())
-    for name in material.scales:
+    if data.n_odd:
+        verb = "is" if data.n_odd == 1 else "are"
+        yield f"{counted(data.n_odd, 'score')} {verb} infinite or not a number and {verb} treated as missing."
+    runs = data.copies["run"].unique().sort().to_list()
+    have = set(data.asked.select("run", pl.col("metric").cast(pl.String)).iter_rows())
+    for name in data.scales:
         without = [run for run in runs if (run, name) not in have]
         if without:
             yield f"{name} has no score in {listed(without, most=5)}; it is judged on the other runs alone."
 
 
-def _leaning(cells: pl.DataFrame) -> Iterator[str]:
-    """A picture that lacks a gap can be told only if it fails; that must not pass for a rate."""
+def _bias(cells: pl.DataFrame) -> Iterator[str]:
+    """Pictures that lack a gap count only if they fail, which biases the share of failures."""
     seen, failed = cells.filter(pl.col("known") > 0), pl.col("failures") > 0
     counts = seen.group_by("metric", maintain_order=True).agg(
         failed.sum().alias("failed"), (~failed & (pl.col("known") < pl.col("asked"))).sum().alias("open"), pl.len()
     )
-    told = [
+    ranges = [
         f"{metric} ({least} to {least + more} of {count})"
         for metric, least, more, count in counts.filter(pl.col("open") > 0).iter_rows()
     ]
-    if told:
+    if ranges:
         yield (
             "A picture that lacks some of its gaps can be told only if another fails, so shares lean towards failure; "
-            f"intervals span all that may be: {listed(told, most=len(told))}."
+            f"intervals span all that may be: {listed(ranges, most=len(ranges))}."
         )
 
 
@@ -126,12 +126,12 @@ def _bounds(metrics: pl.DataFrame) -> Iterator[str]:
             yield f"The range {used} of {row['metric']} is ours; signs do not depend on it."
 
 
-def _damage(material: Material) -> Iterator[str]:
-    copies, name = material.copies, material.damage_metric
+def _damage(data: AuditData) -> Iterator[str]:
+    copies, name = data.copies, data.damage_metric
     if copies.height and not name:
         yield "No full-reference metric was measured, so contradictions go by the rise of the score alone."
         return
-    without = copies.join(material.damage, on="chain", how="anti")
+    without = copies.join(data.damage, on="chain", how="anti")
     if without.height:
         who = listed(without["editor"].unique().sort().to_list(), most=5)
         yield (
@@ -140,15 +140,15 @@ def _damage(material: Material) -> Iterator[str]:
         )
 
 
-def _not_run(metrics: pl.DataFrame, material: Material) -> Iterator[str]:
+def _not_run(metrics: pl.DataFrame, data: AuditData) -> Iterator[str]:
     rest = metrics.filter(status="not run")
     for why, part in rest.group_by("why", maintain_order=True):
         yield f"Not run: {', '.join(part['metric'])} ({why[0]})."
-    if material.left_out:
-        yield f"No quality metric, so not audited: {', '.join(material.left_out)}."
+    if data.left_out:
+        yield f"No quality metric, so not audited: {', '.join(data.left_out)}."
 
 
-def _simulated(material: Material) -> Iterator[str]:
-    played = material.copies.filter(pl.col("simulated"))["editor"].unique().sort().to_list()
-    if played:
-        yield f"Simulated, not real editors: {listed(played, most=8)}."
+def _simulated(data: AuditData) -> Iterator[str]:
+    simulated = data.copies.filter(pl.col("simulated"))["editor"].unique().sort().to_list()
+    if simulated:
+        yield f"Simulated, not real editors: {listed(simulated, most=8)}."

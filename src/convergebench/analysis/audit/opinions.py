@@ -1,7 +1,7 @@
-"""Against people's ratings, where a set has them: linear (PLCC) and rank (SRCC) correlation, higher better for both.
+"""Correlation with people's ratings: linear (PLCC) and by rank (SRCC), where +1 is best.
 
 Intervals are by Fisher's transform, with the variance of Bonett and Wright (2000) for ranks; pictures are taken as
-independent. A correlation does not depend on how a score is scaled, so no range is needed.
+independent. Scaling a score does not change a correlation, so no range is needed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from convergebench.analysis.audit.material import by_name, table, typed
+from convergebench.analysis.audit.audit_data import by_name, table, typed
 from convergebench.analysis.audit.scaling import better_of
 from convergebench.analysis.trajectories import Floats
 from convergebench.errors import StudyError
@@ -36,11 +36,11 @@ def opinion_table(opinions: pl.DataFrame, facts: Mapping[str, MetricFacts], conf
         scores = known["value"].to_numpy() * (1.0 if better == "higher" else -1.0)
         ratings = known["mos"].to_numpy()
         row = {"metric": name, "n": known.height, "n_missing": own.height - known.height}
-        rows.append(row | _both(scores, ratings, confidence))
+        rows.append(row | _correlations(scores, ratings, confidence))
     return table("opinions", rows)
 
 
-def _both(scores: Floats, ratings: Floats, confidence: float) -> dict[str, float | None]:
+def _correlations(scores: Floats, ratings: Floats, confidence: float) -> dict[str, float | None]:
     plcc = _pearson(scores, ratings)
     srcc = _pearson(_ranks(scores), _ranks(ratings))
     ends: dict[str, float | None] = {}

@@ -1,4 +1,4 @@
-"""Does one picture have one score? The distance between two scores of it, on 0…100, per way of asking again."""
+"""Whether scores repeat: the distance between two scores of one picture, on 0…100, per kind of repetition."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from convergebench.analysis.audit.material import by_name, table, typed
+from convergebench.analysis.audit.audit_data import by_name, table, typed
 from convergebench.analysis.audit.scaling import scale_of
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AuditSettings
 
 
 def repeat_table(repeats: pl.DataFrame, facts: Mapping[str, MetricFacts], settings: AuditSettings) -> pl.DataFrame:
     """The frame `repeats`: `n` pairs of scores, of which `same` are equal to the last bit.
 
-    `status` lists what the rows say of themselves, `ok` if that is all. Without a range there is no scaled distance.
+    `status` lists the statuses of the rows, `ok` first. Without a range there is no scaled distance.
     """
     rows = []
     given = typed(repeats, "repeats")
@@ -27,9 +27,9 @@ def repeat_table(repeats: pl.DataFrame, facts: Mapping[str, MetricFacts], settin
         known = part.filter(both)
         away = (known["first"] - known["second"]).abs()
         width = _width(str(name), facts, settings)
-        said = sorted(part["status"].drop_nulls().unique().to_list(), key=lambda one: (one != "ok", one))
+        statuses = sorted(part["status"].drop_nulls().unique().to_list(), key=lambda one: (one != "ok", one))
         row: dict[str, object] = {"metric": name, "check": check, "n": known.height, "same": int((away == 0).sum())}
-        row["status"] = ", ".join(said)
+        row["status"] = ", ".join(statuses)
         if known.height and width is not None:
             row |= {"largest": 100 * away.max() / width, "median": 100 * away.median() / width}  # type: ignore[operator]
         rows.append(row)

@@ -1,9 +1,9 @@
-"""What the audit takes and gives: frames in, frames out.
+"""Input and result of the audit, both as frames.
 
-The columns named here are the contract between whoever gathers the scores, the analysis, and the pages. A frame may be
-empty; it then has the same columns as a full one. Scores called *scaled* are mapped from the metric's range to 0…100,
-higher is better, never clipped. `at` counts rounds or steps, as the settings say; 0 is the untouched picture. A *cell*
-is one image under one editor of one run, for one metric.
+The columns declared here are the contract between the conductor, the analysis and the pages. An empty frame has the
+same columns. *Scaled* scores are mapped from the metric's range to 0…100, higher is better, never clipped. `at` counts
+rounds or steps, as the settings say; 0 is the untouched picture. A *cell* is one image under one editor of one run, for
+one metric.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, fields
 
 import polars as pl
 
-from convergebench.analysis.audit.settings import AuditSettings
 from convergebench.analysis.schemas import INTERVAL, B, F, N, T
 from convergebench.metrics.base import MetricFacts
+from convergebench.studies.analysis_settings import AuditSettings
 
 Columns = dict[str, type[pl.DataType]]
 
 AUDIT_VERSION = 2
-"""Rises whenever the same scores would give other numbers."""
+"""Increased whenever the same scores would give other numbers."""
 
 _PICTURE: Columns = {"run": T, "editor": T, "case": T, "source": T, "pair": T, "replicate": N}
 _CELL: Columns = {"run": T, "editor": T, "source": T, "pair": T}
@@ -84,12 +84,12 @@ SCHEMAS: dict[str, Columns] = {
     },
     "recommendations": {"metric": T, "purpose": T, "answer": T, "reason": T},
 }
-"""The columns of every frame that the audit gives."""
+"""The columns of every output frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditInput:
-    """Scores of pictures, and what is known of the chains they come from. Columns: `INPUTS`."""
+    """Scores of pictures and facts about their chains. Columns: `INPUTS`."""
 
     scores: pl.DataFrame
     """Every no-reference score of every picture, one row per (run, editor, case, step, metric), raw."""
@@ -99,9 +99,9 @@ class AuditInput:
     facts: Mapping[str, MetricFacts]
     """Of every metric in `scores` and `damage`."""
     not_run: Mapping[str, str] = field(default_factory=dict)
-    """Metric → why it has no score, for those that were meant to be audited."""
+    """Requested metric → why it has no score."""
     repeats: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=INPUTS["repeats"]))
-    """The same picture scored twice: again, in another process, on another device, through a file, at another size."""
+    """One picture scored twice: again, in another process, on another device, through a file, at another size."""
     opinions: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=INPUTS["opinions"]))
     """Pictures that people rated, with the metrics' scores."""
 
@@ -111,30 +111,29 @@ class AuditAnalysis:
     """Every number of the audit."""
 
     settings: AuditSettings
-    """As they were used: gaps spelt out."""
+    """As used, with the gaps that were chosen."""
     version: int
     headline: tuple[str, ...]
-    """Plain sentences with their numbers, the most telling first."""
+    """Plain sentences with their numbers, the most important first."""
     notes: tuple[str, ...]
-    """What a reader must know: a chosen upper bound, gaps that chains did not reach, metrics that were not run."""
+    """Remarks: a chosen upper bound, gaps that chains did not reach, metrics that were not run."""
     metrics: pl.DataFrame
     """One row per metric, the 23 published ones first: `status` is `audited` or `not run` (and `why`). A cell fails if
     any gap is not negative; `n_failed` counts cells on the mean over runs, `n_failed_any` cells where any single run
     fails. `white`: no cell failed, and none is missing a gap. `verdict` follows from the interval of the share: sound,
     seldom fooled, unproven, cannot be told, often fooled, rewards damage; too few to tell, not run. `learned_from`
-    names the audited editors that taught the metric: what it does on them is no test, and nothing is called sound by
-    it."""
+    names the audited editors whose pictures trained the metric: its results on them are no test and never `sound`."""
     gaps: pl.DataFrame
     """Per cell and `at`: scaled score minus that of the baseline, mean over runs; `zero` marks a gap of exactly 0,
     which fails. Null where a score is missing (`n_missing` runs)."""
     cells: pl.DataFrame
     """Per cell: how many of the gaps fail (0–3 with the default ones), `known` of `asked`."""
     failures: pl.DataFrame
-    """Per editor (and `all`) and metric: cells that fail, and their share of those that could be told; the interval has
-    images as units and spans what the cells that could not be told may be."""
+    """Per editor (and `all`) and metric: cells that fail, and their share of the known ones; the interval has images
+    as units and covers all possible outcomes of the unknown cells."""
     pairs: pl.DataFrame
-    """Every two metrics on the pictures that both can be told for: which fails less often, and whether that can be
-    `told` from chance (swaps over images, Holm over all pairs)."""
+    """Every two metrics on the pictures for which both are known: which fails less often, and whether that is
+    significant (`told`; swaps over images, Holm over all pairs)."""
     traces: pl.DataFrame
     """Scaled score (mean, smallest and largest of the runs) and raw mean per `at`; chains of additions too."""
     confound: pl.DataFrame
@@ -158,15 +157,10 @@ class AuditAnalysis:
     """Distance between two scores of one picture, scaled, per check."""
     contradictions: pl.DataFrame
     """Per metric and editor the picture whose score rises most while the damage is plain, the worst first. `plain`: at
-    least as damaged as the median picture at that step; false where only held against the editor's own median, None
-    where nobody measured it. `damage` is as the damage metric prints it."""
+    least as damaged as the median picture at that step; false where only compared with the editor's own median, None
+    where it was not measured. `damage` is the value of the damage metric."""
     recommendations: pl.DataFrame
     """Per metric and purpose (`filter`, `follow a chain`, `compare images`): yes, with care, no, unknown; and why."""
-
-
-def empty_frames() -> dict[str, pl.DataFrame]:
-    """Every frame of the audit without a row."""
-    return {name: pl.DataFrame(schema=columns) for name, columns in SCHEMAS.items()}
 
 
 def frame_names() -> list[str]:

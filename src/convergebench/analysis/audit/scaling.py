@@ -1,7 +1,7 @@
 """From a metric's own range to 0…100, higher is better, never clipped.
 
-Scaling is for reading, and for holding metrics beside each other. Which gap fails is decided on the raw scores, so no
-choice of a range can change it.
+Scaling makes metrics comparable in tables. Whether a gap fails is decided on the raw scores, so the choice of a range
+cannot change it.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from convergebench.analysis.audit.settings import AuditSettings
+from convergebench.analysis.audit.settings import RANGES
+from convergebench.analysis.schemas import F, T
 from convergebench.errors import StudyError
 from convergebench.metrics.base import MetricFacts
-from convergebench.metrics.iqa.typical import PUBLISHED
+from convergebench.metrics.iqa.published import PUBLISHED
+from convergebench.studies.analysis_settings import AuditSettings
 
 
-class Scale(NamedTuple):
-    """The range that becomes 0…100, and which way is up."""
+class ScoreScale(NamedTuple):
+    """The range that becomes 0…100, and the better direction."""
 
     low: float
     high: float
     better: Literal["higher", "lower"]
     ours: bool = False
-    """Whether the range comes from the settings and not from the metric's authors."""
+    """Whether the range comes from the settings instead of the metric's authors."""
 
     @property
     def origin(self) -> float:
@@ -34,7 +36,7 @@ class Scale(NamedTuple):
 
     @property
     def sign(self) -> float:
-        """What turns a raw difference so that more is better."""
+        """The factor that makes a higher raw difference better."""
         return 1.0 if self.better == "higher" else -1.0
 
     @property
@@ -47,7 +49,7 @@ class Scale(NamedTuple):
         return 100 * (self.sign * (value - self.origin)) / self.width
 
 
-def scale_of(facts: MetricFacts, settings: AuditSettings) -> Scale:
+def scale_of(facts: MetricFacts, settings: AuditSettings) -> ScoreScale:
     """The scale of a metric: the settings' range, else its typical one, else its limits.
 
     Raises:
@@ -55,55 +57,30 @@ def scale_of(facts: MetricFacts, settings: AuditSettings) -> Scale:
     """
     if facts.better not in ("higher", "lower"):
         raise StudyError(f"{facts.name} has no better direction, so it cannot be audited")
-    if facts.name in settings.ranges:
-        return Scale(*settings.ranges[facts.name], facts.better, ours=True)
+    ranges = {**RANGES, **settings.ranges}
+    if facts.name in ranges:
+        return ScoreScale(*ranges[facts.name], facts.better, ours=True)
     low, high = facts.typical if facts.typical is not None else facts.range
     if not (isfinite(low) and isfinite(high)):
         raise StudyError(
             f"{facts.name} has no finite range ({low:g} to {high:g}); "
             f'add one under [analysis.audit.ranges], e.g. "{facts.name}" = [0, 100]'
         )
-    return Scale(float(low), float(high), facts.better)
+    return ScoreScale(float(low), float(high), facts.better)
 
 
 def better_of(name: str, facts: Mapping[str, MetricFacts]) -> Literal["higher", "lower", "neither"] | None:
-    """The direction of a metric, from its facts or from the published table; None if nobody knows it."""
+    """The direction of a metric, from its facts or from the published table; None if it is unknown."""
     if name in facts:
         return facts[name].better
     return PUBLISHED[name].better if name in PUBLISHED else None
 
 
-def check_settings(settings: AuditSettings) -> None:
-    """Refuse settings that have no meaning, before anything is computed."""
-    for name, (low, high) in settings.ranges.items():
-        if not (isfinite(low) and isfinite(high) and low < high):
-            raise StudyError(
-                f"[analysis.audit.ranges] {name} = [{low:g}, {high:g}]: give two finite numbers, low first"
-            )
-    if settings.baseline < 0:
-        raise StudyError(f"baseline {settings.baseline}: give 0 (the untouched picture) or a later {settings.by}")
-    early = [gap for gap in settings.gaps if gap <= settings.baseline]
-    if early:
-        raise StudyError(
-            f"gap {early[0]} does not come after the baseline {settings.baseline}; give later ones in gaps"
-        )
-    wrong = [one for one in settings.percentiles if not 0 < one < 100]
-    if wrong:
-        raise StudyError(f"percentile {wrong[0]:g}: give numbers between 0 and 100 in percentiles")
-    if settings.draws < 1 or not 0 < settings.confidence < 1:
-        raise StudyError("draws must be at least 1 and confidence between 0 and 1")
-
-
-def scale_table(scales: Mapping[str, Scale], names: pl.Enum) -> pl.DataFrame:
+def scale_table(scales: Mapping[str, ScoreScale], names: pl.Enum) -> pl.DataFrame:
     """Scales as columns, to be joined to scores."""
-    return pl.DataFrame(
-        {
-            "metric": pl.Series(list(scales), dtype=names),
-            "origin": pl.Series([one.origin for one in scales.values()], dtype=pl.Float64),
-            "sign": pl.Series([one.sign for one in scales.values()], dtype=pl.Float64),
-            "width": pl.Series([one.width for one in scales.values()], dtype=pl.Float64),
-        }
-    )
+    rows = [(name, one.origin, one.sign, one.width) for name, one in scales.items()]
+    frame = pl.DataFrame(rows, schema={"metric": T, "origin": F, "sign": F, "width": F}, orient="row")
+    return frame.with_columns(pl.col("metric").cast(names))
 
 
 def scaled() -> pl.Expr:

@@ -1,6 +1,6 @@
 """`banana100`: `IMAGE/VARIANT/run_R/step_NNN.png`, with all records in `metadata.jsonl` and `metadata.csv`.
 
-The published set's own layout was not at hand when this was written; this is our reading of how its paper tells it.
+The published set's own layout was not available when this was written; this follows the description in its paper.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from convergebench.errors import StudyError
 from convergebench.sheets import Sheet
 
 OWN = ("README.md", "croissant.json", "checksums.sha256", "metadata.jsonl", "metadata.csv", "tables", "patches")
-"""What else lies at the top of the set: no image's folder may be called so."""
+"""Other names at the top of the set, which no image folder may have."""
 
 
 class Banana100(FolderFormat):
@@ -46,11 +46,11 @@ class Banana100(FolderFormat):
         return f"{self._runs.of(record['chain_id'], '/'.join(parts))}/step_{record['step_index']:03}{patch}"
 
     def pattern(self, table: Table, split: str) -> str:
-        """By name: patches lie below the top too."""
+        """By name, since patches are below the top too."""
         return "patches/*/step_*_patch_*" if table.name == "patches" else "*/run_*/step_[0-9][0-9][0-9]"
 
     def _write(self, table: Table, split: str, row: Mapping[str, Any]) -> None:
-        """The same row in both tables; what is more than one value becomes JSON in the sheet."""
+        """The same row in both tables; lists and tables become JSON in the CSV."""
         super()._write(table, split, row)
         if table.name not in self._sheets:
             path = (self.root / self.metadata(table, split)).with_suffix(".csv")

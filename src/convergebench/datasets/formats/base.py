@@ -1,4 +1,4 @@
-"""What every form of a data set does: take records one by one, and say in the end what it wrote."""
+"""The interface of export formats: records are added one by one, and what was written is reported at the end."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, NamedTuple
 
 from convergebench.datasets.fields import Table
-from convergebench.datasets.unfinished import Finished
+from convergebench.datasets.finished_shards import FinishedShards
 
 FOLDERS = {"steps": "data", "patches": "patches"}
 """Where the records of each table go, below the data set."""
+CroissantParts = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""Distribution and record sets."""
 
 
-class Content(NamedTuple):
+class ImageContent(NamedTuple):
     """A picture that is read only if it has to be written."""
 
     size: int
@@ -26,8 +27,8 @@ class Content(NamedTuple):
 
 
 @dataclass
-class Written:
-    """What a split of a table came to."""
+class WrittenSplit:
+    """The totals of one split of a table."""
 
     records: int = 0
     bytes: int = 0
@@ -50,26 +51,24 @@ class Format(ABC):
         self.editors = tuple(editors)
         self.held = ExitStack()
         """Files that are open."""
-        self.written: dict[tuple[str, str], Written] = {}
+        self.written: dict[tuple[str, str], WrittenSplit] = {}
         """(table, split) → what is there."""
-        self.finished = Finished(root)
-        """Shards that an interrupted export left whole."""
+        self.finished = FinishedShards(root)
+        """Shards that an interrupted export completed."""
 
     @abstractmethod
-    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """One more record; `suffix` says what the picture is, such as `png`."""
 
     def close(self) -> None:
-        """No more will come: finish every file."""
+        """Finish every file."""
         self.held.close()
 
     def __enter__(self) -> Format:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go of files, also when writing was broken off."""
+    def __exit__(self, kind: object, *failure: object) -> None:
+        """Close files; after an error they are not finished."""
         if kind is None:
             self.close()
         else:
@@ -87,22 +86,28 @@ class Format(ABC):
 
     @abstractmethod
     def layout(self) -> Sequence[str]:
-        """What lies where, a line each, for the card."""
+        """The files of the set, a line each, for the card."""
+
+    def croissant(self, table: Table) -> CroissantParts:
+        """The description of a table for the Croissant file."""
+        splits = [split for split in self.splits if (table.name, split) in self.written]
+        found = [self._croissant(table, split, f"{table.name}-{split}") for split in splits]
+        return [file for files, _ in found for file in files], [one for _, sets in found for one in sets]
 
     @abstractmethod
-    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """(distribution, record sets) of a table for the Croissant file."""
+    def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
+        """The description of one split; `identity` is its name there."""
 
     def side_table(self, table: Table, file: Path) -> Path:
-        """What becomes of a table without pictures, given as CSV or JSON lines; here: it stays as it is."""
+        """Convert a table without pictures, given as CSV or JSON lines; by default it is kept."""
         return file
 
-    def of(self, table: str, split: str) -> Written:
-        """What a split of a table came to so far."""
-        return self.written.setdefault((table, split), Written())
+    def of(self, table: str, split: str) -> WrittenSplit:
+        """The totals of a split so far."""
+        return self.written.setdefault((table, split), WrittenSplit())
 
-    def count(self, table: Table, split: str, picture: Content, suffix: str) -> None:
-        """Note one more record."""
+    def count(self, table: Table, split: str, picture: ImageContent, suffix: str) -> None:
+        """Count one more record."""
         written = self.of(table.name, split)
         written.records += 1
         written.bytes += picture.size

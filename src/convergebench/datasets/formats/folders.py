@@ -12,7 +12,7 @@ from convergebench.datasets.atomic import WRITING
 from convergebench.datasets.checksums import file_sha256
 from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set, json_columns, record_set
 from convergebench.datasets.fields import Field, Table
-from convergebench.datasets.formats.base import Content, Format
+from convergebench.datasets.formats.base import CroissantParts, Format, ImageContent
 
 FILE_NAME = Field("file_name", "text", "the picture, relative to this table")
 
@@ -28,11 +28,11 @@ class FolderFormat(Format):
 
     @abstractmethod
     def folder(self, table: Table, split: str) -> str:
-        """Where a split's metadata lie, relative to the data set; empty: at its top."""
+        """The folder of a split's metadata, relative to the data set; empty: its top."""
 
     @abstractmethod
     def place(self, table: Table, record: Mapping[str, Any]) -> str:
-        """Where a picture lies below that folder, without its suffix."""
+        """The path of a picture below that folder, without its suffix."""
 
     @abstractmethod
     def pattern(self, table: Table, split: str) -> str:
@@ -42,7 +42,7 @@ class FolderFormat(Format):
         """The table's file, relative to the data set."""
         return "/".join(filter(None, [self.folder(table, split), "metadata.jsonl"]))
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """Write the picture, then its line."""
         split = str(record["split"])
         name = f"{self.place(table, record)}.{suffix}"
@@ -68,27 +68,19 @@ class FolderFormat(Format):
         for (table, split), file in self._tables.items():
             self.written[(table, split)].files = [Path(file.name).relative_to(self.root).as_posix()]
 
-    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The tables of metadata with their check sums, and the pictures as a set of files."""
-        files: list[dict[str, Any]] = []
-        sets: list[dict[str, Any]] = []
-        columns = (FILE_NAME, *table.fields)
-        for split in self.splits:
-            written = self.written.get((table.name, split))
-            if written is None:
-                continue
-            identity = f"{table.name}-{split}"
-            (metadata,) = written.files
-            files.append(file_object(self.root, metadata, identity=identity))
-            pictures = f"{identity}-pictures"
-            suffixes = sorted(written.suffixes)
-            patterns = [f"{self.pattern(table, split)}.{suffix}" for suffix in suffixes]
-            files.append(file_set(pictures, patterns, [IMAGE_MIMES[suffix] for suffix in suffixes]))
-            sets.append(record_set(identity, columns, json_columns(identity)))
-            inside = f"^(?:{self.folder(table, split)}/)?(.*)$"
-            columns_of_pictures = {
-                "file_name": ("sc:Text", "fullpath", inside),
-                "image": ("sc:ImageObject", "content", ""),
-            }
-            sets.append(file_records(f"{pictures}-files", pictures, **columns_of_pictures))
-        return files, sets
+    def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
+        """The table of metadata with its checksum, and the pictures as a set of files."""
+        written = self.written[table.name, split]
+        (metadata,) = written.files
+        pictures, suffixes = f"{identity}-pictures", sorted(written.suffixes)
+        patterns = [f"{self.pattern(table, split)}.{suffix}" for suffix in suffixes]
+        files = [
+            file_object(self.root, metadata, identity=identity),
+            file_set(pictures, patterns, [IMAGE_MIMES[suffix] for suffix in suffixes]),
+        ]
+        inside = ("sc:Text", "fullpath", f"^(?:{self.folder(table, split)}/)?(.*)$")
+        image = ("sc:ImageObject", "content", "")
+        return files, [
+            record_set(identity, (FILE_NAME, *table.fields), json_columns(identity)),
+            file_records(f"{pictures}-files", pictures, file_name=inside, image=image),
+        ]

@@ -15,7 +15,7 @@ GIT_ATTRIBUTES = "*.parquet filter=lfs diff=lfs merge=lfs -text\n"
 
 
 class Hub(Parquet):
-    """As `parquet`, and what the Hub wants of a repository."""
+    """As `parquet`, with what the Hub expects of a repository."""
 
     name: ClassVar[str] = "hf"
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from convergebench.datasets.features import polars_schema
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, Content
+from convergebench.datasets.formats.base import FOLDERS, ImageContent
 from convergebench.datasets.formats.folders import FILE_NAME, FolderFormat
 from convergebench.datasets.names import UniqueNames, safe
 
@@ -37,7 +37,7 @@ class ImageFolder(FolderFormat):
         """Everything below the split's folder."""
         return f"{self.folder(table, split)}/*"
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """Write the picture, then its line."""
         self._kinds[table.name] = table
         super().add(table, record, picture, suffix)

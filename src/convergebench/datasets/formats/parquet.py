@@ -12,18 +12,18 @@ import pyarrow.parquet as pq
 from convergebench.datasets.croissant import file_object, parquet_columns, record_set
 from convergebench.datasets.features import arrow_schema
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, Content, Format
-from convergebench.datasets.unfinished import Finished
+from convergebench.datasets.finished_shards import FinishedShards
+from convergebench.datasets.formats.base import FOLDERS, CroissantParts, Format, ImageContent
 
 GROUP_ROWS = 100
 GROUP_BYTES = 16 << 20
-"""A row group is what a reader has to take in at once: no more than so many rows, nor pictures of so many bytes."""
+"""Limits of a row group, which a reader has to load at once."""
 
 
 class _Shards:
     """The shards of one split: a group of rows in memory, the rest on the disk."""
 
-    def __init__(self, folder: Path, split: str, schema: pa.Schema, shard_bytes: int, finished: Finished) -> None:
+    def __init__(self, folder: Path, split: str, schema: pa.Schema, shard_bytes: int, finished: FinishedShards) -> None:
         self._folder, self._split, self._schema, self._limit = folder, split, schema, shard_bytes
         self._finished = finished
         self._rows: list[dict[str, Any]] = []
@@ -46,7 +46,7 @@ class _Shards:
             self._flush()
 
     def _begin(self) -> None:
-        """The next shard; one that an interrupted export has finished, perhaps under its final name, stays."""
+        """Start the next shard; one that an interrupted export has finished, perhaps under its final name, is kept."""
         part = self._folder / f"{self._split}-{len(self._parts):05}.part"
         for named in self._folder.glob(f"{part.stem}-of-*.parquet"):
             named.rename(part)
@@ -57,28 +57,28 @@ class _Shards:
         if not self._rows:
             return
         if self._writer is None:
-            # neither a dictionary of pictures nor their smallest and largest bytes are of use to anybody
-            told = [name for name in self._schema.names if name != "image"]
+            # dictionaries and statistics of the pictures would be useless
+            described = [name for name in self._schema.names if name != "image"]
             part = self._parts[-1]
-            self._writer = pq.ParquetWriter(part, self._schema, use_dictionary=told, write_statistics=told)
+            self._writer = pq.ParquetWriter(part, self._schema, use_dictionary=described, write_statistics=described)
         self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
         self._filled += self._held
         self._rows, self._held = [], 0
 
     def finish(self) -> None:
         self._flush()
-        self.let_go()
+        self.release()
         if self._begun and not self._there:
             self._finished.add(self._parts[-1])
         self._held, self._begun = 0, False
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         if self._writer is not None:
             self._writer.close()
         self._writer, self._filled = None, 0
 
     def named(self) -> list[Path]:
-        """The shards by their final names, which tell how many there are."""
+        """Rename the shards to their final names, which include their number."""
         total = len(self._parts)
         names = [self._folder / f"{self._split}-{index:05}-of-{total:05}.parquet" for index in range(total)]
         return [part.rename(name) for part, name in zip(self._parts, names, strict=True)]
@@ -93,14 +93,14 @@ class Parquet(Format):
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
         self._shards: dict[tuple[str, str], _Shards] = {}
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """One row."""
         split = str(record["split"])
         if (table.name, split) not in self._shards:
             folder = self.root / FOLDERS[table.name]
             folder.mkdir(parents=True, exist_ok=True)
             shards = _Shards(folder, split, arrow_schema(table), self.shard_bytes, self.finished)
-            self.held.callback(shards.let_go)
+            self.held.callback(shards.release)
             self._shards[(table.name, split)] = shards
         path = f"{record['id']}.{suffix}".replace("/", "--")
 
@@ -126,24 +126,14 @@ class Parquet(Format):
         """One kind of file."""
         return ["`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` holds the bytes as received"]
 
-    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Every shard with its check sum, and a record set per split over all of them."""
-        files: list[dict[str, Any]] = []
-        sets: list[dict[str, Any]] = []
-        for split in self.splits:
-            written = self.written.get((table.name, split))
-            if written is None:
-                continue
-            identity = f"{table.name}-{split}"
-            files += [file_object(self.root, shard) for shard in written.files]
-            files.append(
-                {
-                    "@type": "cr:FileSet",
-                    "@id": identity,
-                    "name": identity,
-                    "encodingFormat": "application/x-parquet",
-                    "includes": f"{FOLDERS[table.name]}/{split}-*.parquet",
-                }
-            )
-            sets.append(record_set(identity, table.fields, parquet_columns(identity), image=True))
-        return files, sets
+    def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
+        """Every shard with its checksum, and one record set over all of them."""
+        shards = {
+            "@type": "cr:FileSet",
+            "@id": identity,
+            "name": identity,
+            "encodingFormat": "application/x-parquet",
+            "includes": f"{FOLDERS[table.name]}/{split}-*.parquet",
+        }
+        files = [file_object(self.root, shard) for shard in self.written[table.name, split].files]
+        return [*files, shards], [record_set(identity, table.fields, parquet_columns(identity), image=True)]

@@ -1,4 +1,4 @@
-"""`webdataset`: tar shards in which `KEY.png` and `KEY.json` lie side by side, to be streamed."""
+"""`webdataset`: tar shards with `KEY.png` and `KEY.json` side by side, for streaming."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set
 from convergebench.datasets.features import yaml_features
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, Content, Format
+from convergebench.datasets.formats.base import FOLDERS, CroissantParts, Format, ImageContent
 from convergebench.datasets.names import UniqueNames, safe
 
 
 @dataclass
 class _Shard:
-    """The shard that is being filled; without an archive it is there already."""
+    """The shard that is being filled; without an archive it is already complete."""
 
     path: Path
     archive: tarfile.TarFile | None
@@ -36,16 +36,16 @@ class WebDataset(Format):
         self._open: dict[tuple[str, str], _Shard] = {}
         self._keys = UniqueNames()
 
-    def add(self, table: Table, record: Mapping[str, Any], picture: Content, suffix: str) -> None:
+    def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """Both files, in one shard."""
         split = str(record["split"])
-        told = json.dumps(dict(record), ensure_ascii=False, allow_nan=False).encode()
-        archive = self._archive(table.name, split, picture.size + len(told))
+        described = json.dumps(dict(record), ensure_ascii=False, allow_nan=False).encode()
+        archive = self._archive(table.name, split, picture.size + len(described))
         key = self._key(record)
         self.count(table, split, picture, suffix)
         if archive is None:
             return
-        for name, data in ((f"{key}.{suffix}", picture.read()), (f"{key}.json", told)):
+        for name, data in ((f"{key}.{suffix}", picture.read()), (f"{key}.json", described)):
             member = tarfile.TarInfo(name)  # no time, no owner: the same records are the same bytes
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
@@ -80,7 +80,7 @@ class WebDataset(Format):
         super().close()
 
     def _key(self, record: Mapping[str, Any]) -> str:
-        """A reader splits a name at its first dot, so that a key may have none."""
+        """Without dots: readers split a name at its first dot."""
         chain = str(record["chain_id"])
         name = self._keys.of(chain, safe(chain.replace("/", "--")).replace(".", "_"))
         patch = f"-{record['patch_index']:02}" if "patch_index" in record else ""
@@ -96,31 +96,27 @@ class WebDataset(Format):
         for split in self.splits:
             suffixes |= self.of(table.name, split).suffixes
         pictures = [{"name": suffix, "dtype": "image"} for suffix in sorted(suffixes)]
-        told = {"name": "json", "struct": yaml_features(Table(table.name, table.fields))}
+        described = {"name": "json", "struct": yaml_features(Table(table.name, table.fields))}
         keys = [{"name": name, "dtype": "string"} for name in ("__key__", "__url__")]
-        return [*pictures, told, *keys]
+        return [*pictures, described, *keys]
 
     def layout(self) -> Sequence[str]:
         """One kind of file."""
         return ["`data/SPLIT/NNNNN.tar`: per record `KEY.png` (or `.jpg`, `.webp` …), as received, and `KEY.json`"]
 
-    def croissant(self, table: Table) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Every shard with its check sum, and the two files of each record by their common key."""
-        files: list[dict[str, Any]] = []
-        sets: list[dict[str, Any]] = []
-        for split in self.splits:
-            written = self.written.get((table.name, split))
-            if written is None:
-                continue
-            identity = f"{table.name}-{split}"
-            files += [file_object(self.root, shard) for shard in written.files]
-            told, pictures, suffixes = f"{identity}-json", f"{identity}-pictures", sorted(written.suffixes)
-            files.append(file_set(told, ["*.json"], ["application/json"], inside=written.files))
-            patterns = [f"*.{suffix}" for suffix in suffixes]
-            mimes = [IMAGE_MIMES[suffix] for suffix in suffixes]
-            files.append(file_set(pictures, patterns, mimes, inside=written.files))
-            key = ("sc:Text", "filename", r"^([^.]*)\.")
-            # readers do not look into JSON inside archives, so that a record is given as a whole
-            sets.append(file_records(f"{identity}-records", told, key=key, json=("sc:Text", "content", "")))
-            sets.append(file_records(f"{identity}-files", pictures, key=key, image=("sc:ImageObject", "content", "")))
-        return files, sets
+    def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
+        """Every shard with its checksum, and the two files of each record by their common key."""
+        written = self.written[table.name, split]
+        described, pictures, suffixes = f"{identity}-json", f"{identity}-pictures", sorted(written.suffixes)
+        patterns, mimes = [f"*.{suffix}" for suffix in suffixes], [IMAGE_MIMES[suffix] for suffix in suffixes]
+        files = [
+            *(file_object(self.root, shard) for shard in written.files),
+            file_set(described, ["*.json"], ["application/json"], inside=written.files),
+            file_set(pictures, patterns, mimes, inside=written.files),
+        ]
+        key = ("sc:Text", "filename", r"^([^.]*)\.")
+        # readers do not parse JSON inside archives, so a record is given as a whole
+        return files, [
+            file_records(f"{identity}-records", described, key=key, json=("sc:Text", "content", "")),
+            file_records(f"{identity}-files", pictures, key=key, image=("sc:ImageObject", "content", "")),
+        ]

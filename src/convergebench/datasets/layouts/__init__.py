@@ -1,4 +1,4 @@
-"""Layouts: how each known set keeps its chains. One file each, found by name; each is loaded when it is needed."""
+"""Layouts: how each known set stores its chains. One module each, loaded by name when needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol, cast
 
-from convergebench.datasets.chains import Beside, Found
+from convergebench.datasets.chains import FoundChains
 from convergebench.datasets.pictures import is_inside
 from convergebench.datasets.rows import columns_of
 from convergebench.errors import StudyError
@@ -23,14 +23,14 @@ LAYOUTS = {
     "pico": "convergebench.datasets.layouts.pico",
     "banana100": "convergebench.datasets.layouts.banana100",
 }
-"""In the order in which a place is tried: those that cannot be mistaken first, the most tolerant last."""
+"""In the order in which they are tried: the most specific first, the most tolerant last."""
 
 TABLES = frozenset({".parquet", ".csv", ".jsonl", ".ndjson"})
 
 
 @dataclass(frozen=True)
-class Place:
-    """A folder or a file that a person points at; what is in it is looked up once for all layouts."""
+class SetLocation:
+    """The folder or file that the user names; it is listed once for all layouts."""
 
     path: Path
 
@@ -46,9 +46,9 @@ class Place:
 
     @cached_property
     def strays(self) -> frozenset[Path]:
-        """Links that lead out of the place: what lies elsewhere on this disk is no part of a set."""
+        """Links that lead out of the folder: their targets are no part of the set."""
         if self.path.is_file():
-            return frozenset()  # a person pointed at it
+            return frozenset()  # the user named it
         return frozenset(path for path in self._listed if not is_inside(self.root, path))
 
     @cached_property
@@ -75,16 +75,16 @@ class Place:
 
 
 class Layout(Protocol):
-    """What a layout's module has."""
+    """The interface of a layout's module."""
 
     LOOKS_FOR: str
-    """What a place must hold, in one line."""
+    """What a folder must hold, in one line."""
 
-    def recognise(self, place: Place) -> str | None:
-        """Why the place looks like this layout, in a few words; None if it does not."""
+    def recognise(self, place: SetLocation) -> str | None:
+        """The evidence for this layout, in a few words; None if there is none."""
         ...
 
-    def read(self, place: Place, beside: Beside) -> Found:
+    def read(self, place: SetLocation, images: Path | None) -> FoundChains:
         """Its chains."""
         ...
 
@@ -97,21 +97,21 @@ def load_layout(name: str) -> Layout:
     return cast(Layout, importlib.import_module(LAYOUTS[name]))
 
 
-def read_chains(path: Path, name: str = "auto", beside: Beside | None = None) -> tuple[str, str, Found]:
-    """The chains of a place, read as this layout or as the first that knows it: (layout, why, what was found)."""
+def read_chains(path: Path, name: str = "auto", images: Path | None = None) -> tuple[str, str, FoundChains]:
+    """(layout, evidence, chains) of a folder or file, read as this layout or as the first that recognises it."""
     if not path.exists():
         raise StudyError(f"no folder or file '{path}'; give the set's folder or its table")
-    place = Place(path)
+    place = SetLocation(path)
     if name == "auto":
         name, why = _recognised(place)
     else:
-        told = load_layout(name).recognise(place)
-        if told is None:
+        recognised = load_layout(name).recognise(place)
+        if recognised is None:
             raise StudyError(
                 f"{path} is not laid out as {name}: looked for {load_layout(name).LOOKS_FOR}{_others(place)}"
             )
-        why = told
-    found = load_layout(name).read(place, beside or Beside())
+        why = recognised
+    found = load_layout(name).read(place, images)
     if place.strays:
         found = replace(found, faults=(*found.faults, _astray(place)))
     if not found.chains and not found.faults:
@@ -119,23 +119,21 @@ def read_chains(path: Path, name: str = "auto", beside: Beside | None = None) ->
     return name, why, found
 
 
-def _recognised(place: Place) -> tuple[str, str]:
+def _recognised(place: SetLocation) -> tuple[str, str]:
     for name in LAYOUTS:
         why = load_layout(name).recognise(place)
         if why is not None:
             return name, why
     looked = "; ".join(f"{name}: {load_layout(name).LOOKS_FOR}" for name in LAYOUTS)
-    raise StudyError(
-        f"no recorded chain in '{place.path}', whatever it is read as ({looked}); name the layout with --as"
-    )
+    raise StudyError(f"no recorded chain in '{place.path}', read as any layout ({looked}); name the layout with --as")
 
 
-def _astray(place: Place) -> str:
+def _astray(place: SetLocation) -> str:
     links = sorted(place.strays)
     more = f" and {len(links) - 1} more" if len(links) > 1 else ""
     return f"{links[0]}{more}: a link that leads out of {place.root}; put the file itself there"
 
 
-def _others(place: Place) -> str:
+def _others(place: SetLocation) -> str:
     known = [name for name in LAYOUTS if load_layout(name).recognise(place) is not None]
     return f"; it looks like --as {known[0]}" if known else ""

@@ -1,4 +1,4 @@
-"""Rows that each describe one picture of a chain, gathered into chains. Shared by layouts that keep such a table."""
+"""Gathering chains from tables with one row per picture; shared by several layouts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from convergebench.datasets.chains import (
     UNSTATED,
-    Found,
+    FoundChains,
     Picture,
     RecordedChain,
     RecordedSource,
@@ -19,7 +19,7 @@ from convergebench.datasets.chains import (
     chain_id,
 )
 from convergebench.datasets.licences import read_licence
-from convergebench.datasets.rows import Row, sound_text
+from convergebench.datasets.rows import Row, require_unicode
 from convergebench.documents import LARGEST
 from convergebench.errors import StudyError
 from convergebench.types import KINDS, Operation
@@ -52,17 +52,17 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "source_licence": ("source_licence",),
     "address": ("source_address",),
 }
-"""What a column may be called, the best name first."""
+"""Names of each column, the preferred one first."""
 
 _NOT_NEGATIVE = ("cost", "seconds", "run", "step", "round")
 _EXACT = 2**53
-"""From here on whole numbers cannot be told apart as floating-point ones."""
+"""From here on floats cannot represent every integer."""
 _SESSIONS = {"same": "single", "same-chat": "single", "different": "fresh", "different-chat": "fresh"}
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One row, with the picture it tells of; without one, the step gave none."""
+class SetRecord:
+    """One row with its picture; None: the step gave none."""
 
     row: Row
     picture: Picture | None
@@ -72,7 +72,7 @@ class Record:
     """Why the picture that should be there is not."""
 
     def get(self, name: str) -> Any:
-        """What the row says under any of the names for it, None where it is empty."""
+        """The value under any of the column's names; None if empty."""
         for column in NAMES[name]:
             value = self.row.get(column)
             if value is not None and value != "" and not isinstance(value, Mapping | bytes):
@@ -84,11 +84,11 @@ class Record:
         value = self.get(name)
         if value is None:
             return None
-        sound_text(str(value), what=f"{self.where}: {name}")
+        require_unicode(str(value), what=f"{self.where}: {name}")
         return str(value)
 
     def number(self, name: str) -> float | None:
-        """As a number; not one without an end, and no cost or time below zero."""
+        """As a finite number; cost, time and counts may not be negative."""
         value = self.get(name)
         try:
             number = None if value is None else float(value)
@@ -110,22 +110,26 @@ class Record:
         return None if value is None else int(self.get(name) if isinstance(self.get(name), int) else value)
 
     def _is_exact(self, name: str) -> bool:
-        """Whether it came as a whole number that a journal can hold."""
+        """Whether it was given as an integer that the journal can store."""
         given = self.get(name)
         return isinstance(given, int) and abs(given) < LARGEST
 
     def flag(self, name: str) -> bool:
-        """As yes or no; nothing is no."""
+        """As a boolean; empty is False."""
         return str(self.get(name)).lower() in ("true", "1", "yes")
 
 
 def gather(
-    records: Iterable[Record], *, origin: str, licence: str = UNSTATED, untouched: Mapping[str, Picture] | None = None
-) -> Found:
-    """Chains out of records; `untouched` gives the sources, by image, of sets that do not list them as step 0."""
-    groups: dict[tuple[str, str], list[Record]] = {}
+    records: Iterable[SetRecord],
+    *,
+    origin: str,
+    licence: str = UNSTATED,
+    untouched: Mapping[str, Picture] | None = None,
+) -> FoundChains:
+    """Chains made from records; `untouched` has the source pictures of sets without a step 0, by image."""
+    groups: dict[tuple[str, str], list[SetRecord]] = {}
     unplaced: dict[tuple[str, str], str] = {}
-    for record in records:  # by values as they stand: one that is wrong breaks its own chain, not the set
+    for record in records:  # by unchecked values: an invalid one breaks its own chain, not the set
         groups.setdefault((str(record.get("editor")), _id(record)), []).append(record)
         try:
             _ = record.text("editor"), record.whole("run")
@@ -136,48 +140,48 @@ def gather(
     rounds: list[tuple[int | None, int | None]] = []
     for (_, identity), group in groups.items():
         try:
-            sound_text(identity, what=f"{group[0].where}: the chain's name")
-            if _asked(group[0]) in unplaced:  # it may be a step of this chain, which would just seem shorter
+            require_unicode(identity, what=f"{group[0].where}: the chain's name")
+            if _asked(group[0]) in unplaced:  # the unplaced row may be a step of this chain
                 raise StudyError(f"chain '{identity}' may lack a step: {unplaced[_asked(group[0])]}")
             chain = _chain(identity, group, origin, licence, untouched or {})
             rounds += [(record.whole("step"), record.whole("round")) for record in group]
             chains.append(chain)
         except StudyError as error:
             faults.append(str(error))
-    if _to_and_fro(rounds):
+    if _is_round_trip(rounds):
         chains = [_as_round_trip(chain) for chain in chains]
-    return Found(tuple(chains), tuple(faults))
+    return FoundChains(tuple(chains), tuple(faults))
 
 
-def _id(record: Record) -> str:
+def _id(record: SetRecord) -> str:
     """The chain's id without its editor, so that all editors' chains of one case share it."""
-    told = record.get("chain")
-    if told is not None:
-        return str(told).removeprefix(f"{record.get('editor')}/")
+    stated = record.get("chain")
+    if stated is not None:
+        return str(stated).removeprefix(f"{record.get('editor')}/")
     image, variant = _asked(record)
     try:
         return chain_id(image, variant, record.whole("run") or 0)
-    except StudyError:  # said when the chain is read
+    except StudyError:  # reported when the chain is read
         return f"{image}/{variant}/{record.get('run')}"
 
 
-def _asked(record: Record) -> tuple[str, str]:
-    """Image and variant as they stand."""
+def _asked(record: SetRecord) -> tuple[str, str]:
+    """Image and variant, unchecked."""
     return str(record.get("image") or "image"), str(record.get("variant") or "recorded")
 
 
-def _image(record: Record) -> str:
+def _image(record: SetRecord) -> str:
     return record.text("image") or "image"
 
 
 def _chain(
     identity: str,
-    group: Sequence[Record],
+    group: Sequence[SetRecord],
     origin: str,
     licence: str,
     untouched: Mapping[str, Picture],
 ) -> RecordedChain:
-    by_step: dict[int, Record] = {}
+    by_step: dict[int, SetRecord] = {}
     for record in group:
         if record.fault:
             raise StudyError(f"{record.where}: {record.fault}")
@@ -193,12 +197,12 @@ def _chain(
     if picture is None:
         raise StudyError(f"chain '{identity}' has no step 0, the untouched image; add it to the set")
     made = _in_order(identity, by_step)
-    told = source or first
-    kind = told.text("kind")
+    stated = source or first
+    kind = stated.text("kind")
     if kind not in (None, *KINDS):
-        raise StudyError(f"{told.where}: kind '{kind}' is none of {', '.join(KINDS)}")
+        raise StudyError(f"{stated.where}: kind '{kind}' is none of {', '.join(KINDS)}")
     set_licence = made[-1].text("licence") or licence
-    own = told.text("source_licence") or (source.text("licence") if source is not None else None)
+    own = stated.text("source_licence") or (source.text("licence") if source is not None else None)
     return RecordedChain(
         id=identity,
         editor=first.text("editor"),
@@ -208,7 +212,7 @@ def _chain(
             _image(first),
             picture,
             kind=kind,
-            origin=told.text("address") or f"{origin}: {_image(first)}",
+            origin=stated.text("address") or f"{origin}: {_image(first)}",
             licence=_source_licence(own, set_licence),
         ),
         steps=tuple(_step(record, own) for record in made if record.picture is not None),
@@ -221,7 +225,7 @@ def _chain(
     )
 
 
-def _in_order(identity: str, by_step: Mapping[int, Record]) -> list[Record]:
+def _in_order(identity: str, by_step: Mapping[int, SetRecord]) -> list[SetRecord]:
     """Steps 1, 2, 3 …, none missing; only the last may have given no picture."""
     numbers = sorted(by_step)
     if not numbers:
@@ -238,13 +242,13 @@ def _in_order(identity: str, by_step: Mapping[int, Record]) -> list[Record]:
     return made
 
 
-def _step(record: Record, source_licence: str | None) -> RecordedStep:
+def _step(record: SetRecord, source_licence: str | None) -> RecordedStep:
     assert record.picture is not None
     operation = record.text("operation")
     session = record.text("session")
     licence = record.text("licence")
     known = {
-        # under another licence than the untouched picture's: it must not get lost
+        # kept if it differs from the source's licence
         "licence": licence if source_licence is not None and licence != source_licence else None,
         "seed": record.whole("seed"),
         "session": _SESSIONS.get((session or "").lower().replace("_", "-"), session),
@@ -264,28 +268,28 @@ def _step(record: Record, source_licence: str | None) -> RecordedStep:
     )
 
 
-def _table(record: Record) -> dict[str, Any]:
-    """A column of JSON, as our own exports have it; nothing if it is something else."""
+def _table(record: SetRecord) -> dict[str, Any]:
+    """The JSON column of our own exports; empty if it is something else."""
     value = record.get("used")
     try:
         content = json.loads(value) if isinstance(value, str) else {}
     except (ValueError, RecursionError):
         return {}
-    sound_text(content, what=f"{record.where}: used")
+    require_unicode(content, what=f"{record.where}: used")
     return content if isinstance(content, dict) else {}
 
 
 def _source_licence(own: str | None, made: str) -> str | None:
-    """The untouched picture's licence, unless what was made from it allows less: an export must not hand that on."""
+    """The source picture's licence, or that of the edits if it is more restrictive."""
     if own is not None and read_licence(made).restricted and not read_licence(own).restricted:
         return made
     return own
 
 
-def _to_and_fro(rounds: Iterable[tuple[int | None, int | None]]) -> bool:
-    """Whether the set is one of round trips: two steps a round, everywhere."""
-    told = [(step, number) for step, number in rounds if step is not None and number is not None]
-    return (2, 1) in told and all(number == (step + 1) // 2 for step, number in told)
+def _is_round_trip(rounds: Iterable[tuple[int | None, int | None]]) -> bool:
+    """Whether every chain is a round trip: two steps per round."""
+    stated = [(step, number) for step, number in rounds if step is not None and number is not None]
+    return (2, 1) in stated and all(number == (step + 1) // 2 for step, number in stated)
 
 
 def _as_round_trip(chain: RecordedChain) -> RecordedChain:

@@ -1,9 +1,9 @@
-"""Banana100 and sets like it: folders of pictures whose names end in the step, with what is told beside them.
+"""Banana100 and similar sets: folders of pictures whose names end in the step, with optional tables and texts.
 
-The layout of the public set was not at hand when this was written, so several likely ones are read: a table
+The layout of the public set was not available when this was written, so several likely ones are read: a table
 (`metadata.csv`, `.jsonl` or `.parquet`) with one row per picture; or bare folders, `IMAGE/VARIANT/run-0/step-001.png`,
-or `more_models/MODEL/same-chat/01.png` (one editor per folder). Summaries of what a model thought may lie beside a
-picture as `step-001.txt` or `step-001.json`. What cannot be told from names and tables is not guessed.
+or `more_models/MODEL/same-chat/01.png` (one editor per folder). Reasoning summaries may be beside a picture as
+`step-001.txt` or `step-001.json`. What names and tables do not state is not guessed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from convergebench.datasets.chains import UNSTATED, Beside, Found, Picture
-from convergebench.datasets.layouts import Place
-from convergebench.datasets.layouts._records import NAMES, Record, gather
+from convergebench.datasets.chains import UNSTATED, FoundChains, Picture
+from convergebench.datasets.layouts import SetLocation
+from convergebench.datasets.layouts._records import NAMES, SetRecord, gather
 from convergebench.datasets.pictures import in_file, is_image, is_inside, looked_up
 from convergebench.datasets.rows import Row, read_json, read_rows
 from convergebench.errors import StudyError
@@ -27,11 +27,11 @@ LOOKS_FOR = (
 )
 ORIGIN = "Banana100"
 VARIANT = "recorded"
-"""What chains asked for when no folder says it."""
+"""The variant of chains whose folders name none."""
 MORE_MODELS = "more_models"
 """The folder below which there is one folder per editor."""
 SESSIONS = {"single": "-single-session", "fresh": ""}
-"""How a variant is called when its steps share one chat, and when each has its own."""
+"""Suffix of the variant by session mode."""
 
 _STEP = re.compile(
     r"^(?P<chain>.*?)[ _.-]*(?:step|turn|iteration|iter|round)?[ _.-]*(?<!\d)(?P<step>\d{1,4})$", re.IGNORECASE
@@ -44,7 +44,7 @@ _FEWEST = 2
 """Numbered pictures in one folder that look like a chain."""
 
 
-def recognise(place: Place) -> str | None:
+def recognise(place: SetLocation) -> str | None:
     """A table of pictures and steps, or numbered pictures."""
     tables = _tables(place)
     if tables:
@@ -54,17 +54,17 @@ def recognise(place: Place) -> str | None:
     return f"{len(long)} folders of pictures whose names end in a step" if long else None
 
 
-def read(place: Place, beside: Beside) -> Found:
-    """Chains out of the tables if there are any, else out of the names of folders and files."""
+def read(place: SetLocation, images: Path | None) -> FoundChains:
+    """Chains from the tables if there are any, else from the names of folders and files."""
     licence = card_licence(place.root)
     folders = _Folders(place)
     tables = _tables(place)
     if tables:
-        rows = [record for path in tables for record in _listed(path, beside.images or path.parent)]
-        images = {str(record.get("image") or "") for record in rows}
-        starts = {image: start for image in images if (start := folders.named(image)) is not None}
+        rows = [record for path in tables for record in _listed(path, images or path.parent)]
+        sources = {str(record.get("image") or "") for record in rows}
+        starts = {image: start for image in sources if (start := folders.named(image)) is not None}
         return gather(rows, origin=ORIGIN, licence=licence, untouched=starts)
-    records: list[Record] = []
+    records: list[SetRecord] = []
     faults: list[str] = []
     for key in folders.chains:
         try:
@@ -72,7 +72,7 @@ def read(place: Place, beside: Beside) -> Found:
         except StudyError as error:
             faults.append(str(error))
     found = gather(records, origin=ORIGIN, licence=licence)
-    return Found(found.chains, (*faults, *found.faults), found.notes)
+    return FoundChains(found.chains, (*faults, *found.faults), found.notes)
 
 
 def card_licence(folder: Path) -> str:
@@ -84,7 +84,7 @@ def card_licence(folder: Path) -> str:
     return found[1] if found else UNSTATED
 
 
-def _tables(place: Place) -> list[Path]:
+def _tables(place: SetLocation) -> list[Path]:
     def fits(columns: frozenset[str]) -> bool:
         pictured = bool(columns & {"file_name", "file", "path"})
         return pictured and not columns.isdisjoint(NAMES["step"])
@@ -92,24 +92,27 @@ def _tables(place: Place) -> list[Path]:
     return [path for path, columns in place.tables.items() if fits(columns)]
 
 
-def _listed(path: Path, root: Path) -> Iterator[Record]:
+def _listed(path: Path, root: Path) -> Iterator[SetRecord]:
     for line, row in enumerate(read_rows(path), start=2 if path.suffix == ".csv" else 1):
         where = f"{path}, line {line}"
         name = next((str(row[column]) for column in ("file_name", "file", "path") if row.get(column)), None)
-        told = {"editor": row.get("model_id"), **{key: value for key, value in row.items() if value not in (None, "")}}
+        stated = {
+            "editor": row.get("model_id"),
+            **{key: value for key, value in row.items() if value not in (None, "")},
+        }
         if name is None:
-            yield Record(told, None, where, "no file is named; fill in file_name")
+            yield SetRecord(stated, None, where, "no file is named; fill in file_name")
             continue
         picture, fault = looked_up(root, name, "name the folder of the pictures with --images")
         try:
             more = _beside(root / name, root) if picture is not None else {}
         except StudyError as error:
             more, fault = {}, str(error)
-        yield Record({**more, **told}, picture, where, fault)
+        yield SetRecord({**more, **stated}, picture, where, fault)
 
 
 def _beside(image: Path, root: Path) -> Row:
-    """What a text or JSON file of the picture's name says about it; links out of the set are not followed."""
+    """The content of a text or JSON file with the picture's name; a link out of the set is an error."""
     for name in (f"{image.stem}.json", f"{image.stem}_reasoning.json"):
         path = image.with_name(name)
         if _is_beside(path, root):
@@ -132,9 +135,9 @@ def _is_beside(path: Path, root: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Folders:
-    """What names of folders and files tell."""
+    """Chains by the names of folders and files."""
 
-    place: Place
+    place: SetLocation
 
     @cached_property
     def chains(self) -> dict[tuple[Path, str], list[tuple[int, Path]]]:
@@ -155,36 +158,36 @@ class _Folders:
         alike = [path for path in self.unnumbered if path.stem.lower() == image.lower()]
         return in_file(alike[0]) if len(alike) == 1 else None
 
-    def records(self, key: tuple[Path, str]) -> Iterator[Record]:
-        """One chain's pictures with what their names tell; the untouched one is step 0 or lies further up."""
-        told, steps = self._told(key), self.chains[key]
+    def records(self, key: tuple[Path, str]) -> Iterator[SetRecord]:
+        """One chain's pictures with the facts in their names; the source is step 0 or in a folder above."""
+        stated, steps = self._facts(key), self.chains[key]
         if steps[0][0] != 0:
-            start = self._start(key[0], told["image"])
+            start = self._start(key[0], stated["image"])
             steps = [(0, start), *steps]
-            told["image"] = told["image"] or start.stem
-        told["image"] = told["image"] or self.place.root.name
+            stated["image"] = stated["image"] or start.stem
+        stated["image"] = stated["image"] or self.place.root.name
         rows = [
-            (path, {**(_beside(path, self.place.root) if number else {}), **told, "step": number})
+            (path, {**(_beside(path, self.place.root) if number else {}), **stated, "step": number})
             for number, path in steps
         ]
-        # files beside single pictures may name the model; all of a chain must agree before it is taken for its editor
+        # files beside pictures may name the model, which counts as the editor if the whole chain agrees
         models = {str(row["model"]) for _, row in rows if row.get("model")}
-        editor = told.get("editor") or (models.pop() if len(models) == 1 else None)
+        editor = stated.get("editor") or (models.pop() if len(models) == 1 else None)
         for path, row in rows:
             named = {"editor": editor, "model_id": row.pop("model", None)}
-            yield Record({**row, **named}, in_file(path), str(path))
+            yield SetRecord({**row, **named}, in_file(path), str(path))
 
     def _start(self, folder: Path, image: str | None) -> Path:
         """The unnumbered picture beside the chain or in the nearest folder above it, by the image's name if several."""
         image = image or "source"
         while True:
-            here = [path for path in self.unnumbered if path.parent == folder]
-            named = [path for path in here if path.stem.lower() == image.lower()]
-            if len(named) == 1 or len(here) == 1:
-                return (named or here)[0]
-            if here:
+            candidates = [path for path in self.unnumbered if path.parent == folder]
+            named = [path for path in candidates if path.stem.lower() == image.lower()]
+            if len(named) == 1 or len(candidates) == 1:
+                return (named or candidates)[0]
+            if candidates:
                 raise StudyError(
-                    f"{folder}: {len(here)} pictures could be the untouched one; name it {image}.png or step 0"
+                    f"{folder}: {len(candidates)} pictures could be the untouched one; name it {image}.png or step 0"
                 )
             if folder == self.place.root:
                 raise StudyError(
@@ -192,8 +195,8 @@ class _Folders:
                 )
             folder = folder.parent
 
-    def _told(self, key: tuple[Path, str]) -> Row:
-        """Image, variant, run, editor and session by the folders' names, from the outside to the inside."""
+    def _facts(self, key: tuple[Path, str]) -> Row:
+        """Image, variant, run, editor and session from the folders' names, outermost first."""
         folder, prefix = key
         parts = [*self.place.inside(folder).parts, *([prefix] if prefix else [])]
         chats = [chat["word"].lower() for part in parts if (chat := _CHAT.search(part))]

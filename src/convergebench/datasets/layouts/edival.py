@@ -1,4 +1,4 @@
-"""EdiVal: three wishes per photograph in a CSV with lists in Python's own form, and folders of what models made.
+"""EdiVal: three instructions per photograph in a CSV with Python lists, and folders of the models' pictures.
 
 `input_images_resize_512.zip` (or the folder of that name) has `0_input_raw.jpg`; `baseline_generations/MODEL/multipass`
 has `0_input_raw_turn_1.png`, each made from the one before.
@@ -13,10 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
-from convergebench.datasets.layouts import Place
+from convergebench.datasets.chains import (
+    FoundChains,
+    Picture,
+    RecordedChain,
+    RecordedSource,
+    RecordedStep,
+    session_chain,
+)
+from convergebench.datasets.layouts import SetLocation
 from convergebench.datasets.pictures import in_file, in_zip, is_image
-from convergebench.datasets.rows import literal, read_rows, require
+from convergebench.datasets.rows import read_rows, require_columns, text_list
 from convergebench.errors import StudyError
 from convergebench.types import Operation
 
@@ -30,56 +37,56 @@ _INPUT = re.compile(r"^(\d+)_input_raw$")
 _OPERATIONS: dict[str, Operation] = {"subject_add": "add", "subject_remove": "remove"}
 
 
-class _Wishes(NamedTuple):
+class _Instructions(NamedTuple):
     words: list[str]
     operations: list[Operation]
 
 
-def recognise(place: Place) -> str | None:
-    """The table of wishes."""
+def recognise(place: SetLocation) -> str | None:
+    """The table of instructions."""
     tables = _tables(place)
     return f"{place.inside(tables[0])} with image_index, turns and instructions" if tables else None
 
 
-def read(place: Place, beside: Beside) -> Found:
-    """One chain per photograph and model that made something of it, pass by pass."""
-    wishes = {index: one for path in _tables(place) for index, one in _read_wishes(path).items()}
-    models = _generations([place, *([Place(beside.images)] if beside.images else [])])
+def read(place: SetLocation, images: Path | None) -> FoundChains:
+    """One chain per photograph and model."""
+    instructions = {index: one for path in _tables(place) for index, one in _read_instructions(path).items()}
+    models = _generations([place, *([SetLocation(images)] if images else [])])
     if not models:
         raise StudyError(
-            f"{place.path} has wishes but no pictures made from them; put baseline_generations/MODEL/multipass below "
-            "it, or name its folder with --images"
+            f"{place.path} has instructions but no pictures made from them; put baseline_generations/MODEL/multipass "
+            "below it, or name its folder with --images"
         )
-    inputs = _inputs([place, *([Place(beside.images)] if beside.images else [])])
+    inputs = _inputs([place, *([SetLocation(images)] if images else [])])
     chains: list[RecordedChain] = []
     faults: list[str] = []
     notes: list[str] = []
     for model, turns in models.items():
-        strange = sorted(set(turns) - set(wishes))
-        faults += [f"EdiVal {index}, {model}: pictures without words in the table" for index in strange]
-        idle = len(set(wishes) - set(turns))
+        unknown = sorted(set(turns) - set(instructions))
+        faults += [f"EdiVal {index}, {model}: pictures without words in the table" for index in unknown]
+        idle = len(set(instructions) - set(turns))
         if idle:
-            notes.append(f"{model} made nothing of {idle} of the {len(wishes)} photographs with wishes")
-        for index in sorted(set(turns) & set(wishes)):
+            notes.append(f"{model} made nothing of {idle} of the {len(instructions)} photographs with instructions")
+        for index in sorted(set(turns) & set(instructions)):
             try:
-                chains.append(_chain(model, index, wishes[index], turns[index], inputs))
+                chains.append(_chain(model, index, instructions[index], turns[index], inputs))
             except StudyError as error:
                 faults.append(str(error))
-    return Found(tuple(chains), tuple(faults), tuple(notes))
+    return FoundChains(tuple(chains), tuple(faults), tuple(notes))
 
 
-def _tables(place: Place) -> list[Path]:
+def _tables(place: SetLocation) -> list[Path]:
     return place.with_columns("image_index", "turns", "instructions", suffix=".csv")
 
 
-def _read_wishes(path: Path) -> dict[int, _Wishes]:
+def _read_instructions(path: Path) -> dict[int, _Instructions]:
     """The longest row of each photograph; the table has one for every number of turns."""
-    found: dict[int, _Wishes] = {}
+    found: dict[int, _Instructions] = {}
     for line, row in enumerate(read_rows(path), start=2):
-        require(row, _COLUMNS, what=str(path))
+        require_columns(row, _COLUMNS, what=str(path))
         what = f"{path}, line {line}"
-        words = [one.strip('"') for one in literal(row["instructions"], what=f"{what}: instructions")]
-        tasks = literal(row["task_type"], what=f"{what}: task_type")
+        words = [one.strip('"') for one in text_list(row["instructions"], what=f"{what}: instructions")]
+        tasks = text_list(row["task_type"], what=f"{what}: task_type")
         try:
             index, turns = int(row["image_index"]), int(row["turns"])
         except ValueError as error:
@@ -87,11 +94,11 @@ def _read_wishes(path: Path) -> dict[int, _Wishes]:
         if not len(words) == len(tasks) == turns:
             raise StudyError(f"{what}: {turns} turns, but {len(words)} instructions and {len(tasks)} task types")
         if index not in found or len(words) > len(found[index].words):
-            found[index] = _Wishes(words, [_OPERATIONS.get(task, "change") for task in tasks])
+            found[index] = _Instructions(words, [_OPERATIONS.get(task, "change") for task in tasks])
     return found
 
 
-def _generations(places: list[Place]) -> dict[str, dict[int, dict[int, Path]]]:
+def _generations(places: list[SetLocation]) -> dict[str, dict[int, dict[int, Path]]]:
     """Model → photograph → turn → file, of the folders called `multipass`."""
     found: dict[str, dict[int, dict[int, Path]]] = defaultdict(lambda: defaultdict(dict))
     for place in places:
@@ -102,8 +109,8 @@ def _generations(places: list[Place]) -> dict[str, dict[int, dict[int, Path]]]:
     return found
 
 
-def _inputs(places: list[Place]) -> Mapping[int, Picture]:
-    """The photographs, from the archive or its folder; a model's own copy of them is the last resort."""
+def _inputs(places: list[SetLocation]) -> Mapping[int, Picture]:
+    """The photographs, from the archive or its folder, else from a model's own copy."""
     copies: dict[int, Picture] = {}
     found: dict[int, Picture] = {}
     for place in places:
@@ -129,7 +136,7 @@ def _members(archive: Path) -> list[str]:
 
 
 def _chain(
-    model: str, index: int, wishes: _Wishes, turns: Mapping[int, Path], inputs: Mapping[int, Picture]
+    model: str, index: int, instructions: _Instructions, turns: Mapping[int, Path], inputs: Mapping[int, Picture]
 ) -> RecordedChain:
     if index not in inputs:
         raise StudyError(
@@ -140,24 +147,14 @@ def _chain(
     if numbers != list(range(1, len(numbers) + 1)):
         have = ", ".join(map(str, numbers))
         raise StudyError(f"EdiVal {index}, {model}: turns {have} are there; a chain needs 1, 2, 3 without a gap")
-    if len(numbers) > len(wishes.words):
-        raise StudyError(f"EdiVal {index}, {model}: {len(numbers)} pictures for {len(wishes.words)} wishes")
-    name = f"edival-{index}"
+    if len(numbers) > len(instructions.words):
+        raise StudyError(f"EdiVal {index}, {model}: {len(numbers)} pictures for {len(instructions.words)} instructions")
     steps = [
-        RecordedStep(in_file(turns[number]), wishes.words[number - 1], wishes.operations[number - 1])
+        RecordedStep(in_file(turns[number]), instructions.words[number - 1], instructions.operations[number - 1])
         for number in numbers
     ]
-    return RecordedChain(
-        id=chain_id(name, VARIANT, 0),
-        editor=model,
-        variant=VARIANT,
-        run=0,
-        source=RecordedSource(name, inputs[index], origin=f"EdiVal {index}"),
-        steps=tuple(steps),
-        origin="EdiVal",
-        licence=LICENCE,
-        family="session",
-        compared="around",
-        own_words=True,
-        unanswered=tuple(wishes.words[len(numbers) :]),
+    source = RecordedSource(f"edival-{index}", inputs[index], origin=f"EdiVal {index}")
+    unanswered = tuple(instructions.words[len(numbers) :])
+    return session_chain(
+        source, steps, origin="EdiVal", editor=model, variant=VARIANT, licence=LICENCE, unanswered=unanswered
     )

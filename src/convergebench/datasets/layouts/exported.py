@@ -1,4 +1,4 @@
-"""What `cbench export` writes, in any of its forms: folders of pictures, Parquet, WebDataset, a Hub repository."""
+"""Data sets of `cbench export` in any format: folders of pictures, Parquet, WebDataset, a Hub repository."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from convergebench.datasets.chains import Beside, Found
-from convergebench.datasets.layouts import Place
-from convergebench.datasets.layouts._records import Record, gather
+from convergebench.datasets.chains import FoundChains
+from convergebench.datasets.layouts import SetLocation
+from convergebench.datasets.layouts._records import SetRecord, gather
 from convergebench.datasets.pictures import LARGEST, in_part, in_table, looked_up
 from convergebench.datasets.rows import Row, columns_of, parse_json, read_rows
 from convergebench.errors import StudyError
@@ -20,7 +20,7 @@ _MARKS = frozenset({"chain_id", "variant", "step_index"})
 _PATCHES = "patch_index"
 
 
-def recognise(place: Place) -> str | None:
+def recognise(place: SetLocation) -> str | None:
     """Its columns, inside tables or inside tar files."""
     tables = _tables(place)
     if tables:
@@ -29,35 +29,35 @@ def recognise(place: Place) -> str | None:
     return f"{place.inside(archives[0])} with records and pictures" if archives else None
 
 
-def read(place: Place, beside: Beside) -> Found:
-    """Every chain, whatever form it was written in; patches are parts of pictures and are left aside."""
-    records = [record for path in _tables(place) for record in _read_table(path, beside.images or path.parent)]
+def read(place: SetLocation, images: Path | None) -> FoundChains:
+    """Every chain, from any format; patches are ignored."""
+    records = [record for path in _tables(place) for record in _read_table(path, images or path.parent)]
     records += [record for path in _archives(place) for record in _read_archive(path)]
     return gather(records, origin=ORIGIN)
 
 
-def _tables(place: Place) -> list[Path]:
-    """Tables of steps; where the same one lies there as JSON lines and as a sheet, the lines, which have types."""
+def _tables(place: SetLocation) -> list[Path]:
+    """Tables of steps; JSON lines are preferred to a CSV of the same name, since they have types."""
     found = [path for path, columns in place.tables.items() if columns >= _MARKS and _PATCHES not in columns]
     return [path for path in found if path.suffix != ".csv" or path.with_suffix(".jsonl") not in found]
 
 
-def _read_table(path: Path, root: Path) -> Iterator[Record]:
+def _read_table(path: Path, root: Path) -> Iterator[SetRecord]:
     columns = columns_of(path)
     inside = "image" in columns and path.suffix == ".parquet"
-    wanted = [column for column in columns if column != "image"] if inside else None
-    for number, row in enumerate(read_rows(path, wanted)):
+    needed = [column for column in columns if column != "image"] if inside else None
+    for number, row in enumerate(read_rows(path, needed)):
         where = f"{path}, row {number}" if path.suffix == ".parquet" else f"{path}, line {number + 1}"
         if inside:
-            yield Record(row, in_table(path, "image", number), where)
+            yield SetRecord(row, in_table(path, "image", number), where)
         elif "file_name" in row:
             picture, fault = looked_up(root, str(row["file_name"]), "get the whole set")
-            yield Record(row, picture, where, fault)
+            yield SetRecord(row, picture, where, fault)
         else:  # the steps that gave no picture
-            yield Record(row, None, where)
+            yield SetRecord(row, None, where)
 
 
-def _archives(place: Place) -> list[Path]:
+def _archives(place: SetLocation) -> list[Path]:
     return [path for path in place.files if path.suffix == ".tar" and _is_ours(path)]
 
 
@@ -73,7 +73,7 @@ def _is_ours(path: Path) -> bool:
     return False
 
 
-def _read_archive(path: Path) -> Iterator[Record]:
+def _read_archive(path: Path) -> Iterator[SetRecord]:
     try:
         with tarfile.open(path, "r:") as archive:
             members = [member for member in archive if member.isfile()]
@@ -86,9 +86,9 @@ def _read_archive(path: Path) -> Iterator[Record]:
                 picture = in_part(path, beside.name, beside.offset_data, beside.size) if beside else None
                 fault = "" if picture else "no picture beside it; get the shard again"
                 try:
-                    yield Record(_row(archive, member), picture, where, fault)
-                except StudyError as error:  # which chain it belongs to cannot be told: it is one by itself
-                    yield Record({"chain_id": where}, picture, where, str(error))
+                    yield SetRecord(_row(archive, member), picture, where, fault)
+                except StudyError as error:  # its chain is unknown: it becomes one of its own
+                    yield SetRecord({"chain_id": where}, picture, where, str(error))
     except (OSError, tarfile.TarError) as error:
         raise StudyError(f"cannot read {path}: {error}; get the shard again") from error
 
@@ -98,7 +98,7 @@ def _key(member: tarfile.TarInfo) -> str:
 
 
 def _row(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Row:
-    if member.size > LARGEST:  # one with holes may claim any size
+    if member.size > LARGEST:  # a sparse member may claim any size
         raise StudyError(f"{member.name} has {member.size >> 20:,} MiB; get the shard again")
     stream = archive.extractfile(member)
     try:

@@ -1,4 +1,4 @@
-"""MagicBrush: people's wishes, turn by turn, with targets that people made with a tool.
+"""MagicBrush: people's instructions, turn by turn, with targets that people made with a tool.
 
 The Hub has it as Parquet (`img_id, turn_index, source_img, mask_img, instruction, target_img`); the archives of its
 authors have `edit_sessions.json` or `edit_turns.json` beside `images/ID/ID-input.png`, `ID-output1.png`, …
@@ -12,10 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
-from convergebench.datasets.layouts import Place
+from convergebench.datasets.chains import (
+    FoundChains,
+    Picture,
+    RecordedChain,
+    RecordedSource,
+    RecordedStep,
+    session_chain,
+)
+from convergebench.datasets.layouts import SetLocation
 from convergebench.datasets.pictures import in_folder, in_table
-from convergebench.datasets.rows import columns_of, read_json, read_rows, require, sound_text
+from convergebench.datasets.rows import columns_of, read_json, read_rows, require_columns, require_unicode
 from convergebench.errors import StudyError
 
 LOOKS_FOR = (
@@ -37,7 +44,7 @@ class _Turn:
     target: Picture
 
 
-def recognise(place: Place) -> str | None:
+def recognise(place: SetLocation) -> str | None:
     """Its columns, or its lists of turns."""
     tables = _tables(place)
     if tables:
@@ -46,7 +53,7 @@ def recognise(place: Place) -> str | None:
     return f"{lists[0].name} beside {lists[0].parent / 'images'}" if lists else None
 
 
-def read(place: Place, beside: Beside) -> Found:
+def read(place: SetLocation, images: Path | None) -> FoundChains:
     """One chain per image, its turns in order."""
     sessions: dict[str, list[_Turn]] = defaultdict(list)
     faults: list[str] = []
@@ -61,15 +68,15 @@ def read(place: Place, beside: Beside) -> Found:
             chains.append(_chain(image, sorted(turns, key=lambda turn: turn.number)))
         except StudyError as error:
             faults.append(str(error))
-    return Found(tuple(chains), tuple(faults))
+    return FoundChains(tuple(chains), tuple(faults))
 
 
-def _tables(place: Place) -> list[Path]:
+def _tables(place: SetLocation) -> list[Path]:
     return place.with_columns("img_id", "turn_index", suffix=".parquet")
 
 
-def _lists(place: Place) -> list[Path]:
-    """One list per folder: sessions say more than turns."""
+def _lists(place: SetLocation) -> list[Path]:
+    """One list per folder, preferably of sessions."""
     by_folder: dict[Path, Path] = {}
     for name in _LISTS:
         for path in place.files:
@@ -79,7 +86,7 @@ def _lists(place: Place) -> list[Path]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, _Turn]]:
-    require(dict.fromkeys(columns_of(path)), _COLUMNS, what=str(path))
+    require_columns(dict.fromkeys(columns_of(path)), _COLUMNS, what=str(path))
     for number, row in enumerate(read_rows(path, _COLUMNS[:3])):
         pictures = [in_table(path, column, number) for column in ("source_img", "target_img")]
         yield str(row["img_id"]), _Turn(_turn(row["turn_index"], path, number), _words(row["instruction"]), *pictures)
@@ -115,11 +122,11 @@ def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) 
 
 def _listed(folder: Path, image: str, number: int, entry: Mapping[str, Any]) -> _Turn:
     what = f"MagicBrush {image}, turn {number}"
-    require(dict(entry), ("input", "output", "instruction"), what=what)
-    sound_text(dict(entry), what=what)
+    require_columns(dict(entry), ("input", "output", "instruction"), what=what)
+    require_unicode(dict(entry), what=what)
     if not isinstance(entry["input"], str) or not isinstance(entry["output"], str):
         raise StudyError(f"{what}: input and output are names of files")
-    # the next turn starts from what the turn before gave, and says so by its name
+    # a later turn starts from the output of the one before and names it
     before = f"{image}-output{number - 1}" if number > 1 else None
     if before is not None and Path(entry["input"]).stem != before:
         raise StudyError(f"MagicBrush {image}: turn {number} starts from {entry['input']}, not from {before}.png")
@@ -137,20 +144,9 @@ def _chain(image: str, turns: Sequence[_Turn]) -> RecordedChain:
     if numbers != list(range(1, len(turns) + 1)):
         have = ", ".join(map(str, numbers))
         raise StudyError(f"MagicBrush {image}: turns {have} are there; a chain needs 1, 2, 3 … without a gap")
-    name = f"magicbrush-{image}"
-    return RecordedChain(
-        id=chain_id(name, VARIANT, 0),
-        editor=None,
-        variant=VARIANT,
-        run=0,
-        source=RecordedSource(name, turns[0].source, origin=f"MagicBrush {image}"),
-        steps=tuple(RecordedStep(turn.target, turn.instruction) for turn in turns),
-        origin="MagicBrush",
-        licence=LICENCE,
-        family="session",
-        compared="around",
-        own_words=True,
-    )
+    source = RecordedSource(f"magicbrush-{image}", turns[0].source, origin=f"MagicBrush {image}")
+    steps = (RecordedStep(turn.target, turn.instruction) for turn in turns)
+    return session_chain(source, steps, origin="MagicBrush", editor=None, variant=VARIANT, licence=LICENCE)
 
 
 def _words(value: Any) -> str:

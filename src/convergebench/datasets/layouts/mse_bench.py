@@ -1,7 +1,7 @@
-"""MSE-Bench: five wishes per photograph, and what models made of them.
+"""MSE-Bench: five instructions per photograph, and the pictures that models made.
 
 The benchmark has `image, index, context[5]`; the results have `turn_0_image, turn_1_image, …`, one split per model in
-the order of the benchmark. `turn_0_image` is what the first wish gave.
+the order of the benchmark. `turn_0_image` is what the first instruction gave.
 """
 
 from __future__ import annotations
@@ -14,12 +14,19 @@ from pathlib import Path
 
 import polars as pl
 
-from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
-from convergebench.datasets.layouts import Place
+from convergebench.datasets.chains import (
+    FoundChains,
+    Picture,
+    RecordedChain,
+    RecordedSource,
+    RecordedStep,
+    session_chain,
+)
+from convergebench.datasets.layouts import SetLocation
 from convergebench.datasets.pictures import in_table
-from convergebench.datasets.rows import literal, read_rows, require
+from convergebench.datasets.rows import read_rows, require_columns, text_list
 from convergebench.errors import StudyError
-from convergebench.images.parquet_bounds import require_bearable
+from convergebench.images.parquet_bounds import require_plausible_size
 
 LOOKS_FOR = (
     "Parquet files of MSE-Bench (image, index, context) and of MSE-Bench-results (turn_0_image, turn_1_image, …)"
@@ -31,7 +38,7 @@ _TURN = re.compile(r"^turn_(\d+)_image$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Wishes:
+class _Instructions:
     index: str
     words: list[str]
     image: Picture
@@ -45,7 +52,7 @@ class _Answers:
     turns: list[Picture | None]
 
 
-def recognise(place: Place) -> str | None:
+def recognise(place: SetLocation) -> str | None:
     """The columns of the benchmark or of its results."""
     results = _results(place)
     if results:
@@ -53,18 +60,20 @@ def recognise(place: Place) -> str | None:
     return "a Parquet file with image, index and context" if _benchmark(place) else None
 
 
-def read(place: Place, beside: Beside) -> Found:
+def read(place: SetLocation, images: Path | None) -> FoundChains:
     """One chain per photograph and model."""
-    tables = _benchmark(place) or (_benchmark(Place(beside.images)) if beside.images else [])
+    tables = _benchmark(place) or (_benchmark(SetLocation(images)) if images else [])
     if not tables:
         raise StudyError(
             f"{place.path} has results but not the benchmark they answer (columns image, index, context); put it "
             "below the same folder, or name its folder with --images"
         )
-    wishes = [one for path in tables for one in _read_wishes(path)]
+    instructions = [one for path in tables for one in _read_instructions(path)]
     results = _results(place)
     if not results:
-        raise StudyError(f"{place.path} has wishes but no pictures made from them; put MSE-Bench-results beside it")
+        raise StudyError(
+            f"{place.path} has instructions but no pictures made from them; put MSE-Bench-results beside it"
+        )
     splits: dict[str, list[_Answers]] = defaultdict(list)
     for path in results:
         split = _SPLIT.match(path.stem)
@@ -72,27 +81,27 @@ def read(place: Place, beside: Beside) -> Found:
     chains: list[RecordedChain] = []
     faults: list[str] = []
     for model, answers in splits.items():
-        for wish, answer in _paired(model, wishes, answers):
+        for instruction, answer in _paired(model, instructions, answers):
             try:
-                chains.append(_chain(model, wish, answer))
+                chains.append(_chain(model, instruction, answer))
             except StudyError as error:
                 faults.append(str(error))
-    return Found(tuple(chains), tuple(faults))
+    return FoundChains(tuple(chains), tuple(faults))
 
 
-def _benchmark(place: Place) -> list[Path]:
+def _benchmark(place: SetLocation) -> list[Path]:
     return place.with_columns("image", "index", "context", suffix=".parquet")
 
 
-def _results(place: Place) -> list[Path]:
+def _results(place: SetLocation) -> list[Path]:
     return place.with_columns("turn_0_image", suffix=".parquet")
 
 
-def _read_wishes(path: Path) -> Iterator[_Wishes]:
+def _read_instructions(path: Path) -> Iterator[_Instructions]:
     for number, row in enumerate(read_rows(path, ("index", "context"))):
-        require(row, ("index", "context"), what=str(path))
-        words = literal(row["context"], what=f"{path}, row {number}: context")
-        yield _Wishes(str(row["index"]), words, in_table(path, "image", number))
+        require_columns(row, ("index", "context"), what=str(path))
+        words = text_list(row["context"], what=f"{path}, row {number}: context")
+        yield _Instructions(str(row["index"]), words, in_table(path, "image", number))
 
 
 def _read_answers(path: Path) -> Iterator[_Answers]:
@@ -105,7 +114,7 @@ def _read_answers(path: Path) -> Iterator[_Answers]:
     # whether a picture is there, without reading it
     there = [_present(f"turn_{turn}_image", schema[f"turn_{turn}_image"]) for turn in turns]
     index = [pl.col("index").cast(pl.String)] if "index" in schema else []
-    require_bearable(path, list(schema))
+    require_plausible_size(path, list(schema))
     for number, row in enumerate(pl.scan_parquet(path).select(*there, *index).collect().to_dicts()):
         pictures = [
             in_table(path, f"turn_{turn}_image", number) if row[f"turn_{turn}_image"] else None for turn in turns
@@ -120,45 +129,38 @@ def _present(column: str, kind: pl.DataType) -> pl.Expr:
     return cell.is_not_null().alias(column)
 
 
-def _paired(model: str, wishes: Sequence[_Wishes], answers: Sequence[_Answers]) -> list[tuple[_Wishes, _Answers]]:
+def _paired(
+    model: str, instructions: Sequence[_Instructions], answers: Sequence[_Answers]
+) -> list[tuple[_Instructions, _Answers]]:
     """By index where the results have one, else row by row."""
-    by_index = {wish.index: wish for wish in wishes}
+    by_index = {instruction.index: instruction for instruction in instructions}
     if all(answer.index is not None for answer in answers):
-        strange = [answer.index for answer in answers if answer.index not in by_index]
-        if strange:
-            raise StudyError(f"MSE-Bench, {model}: the benchmark has no index {strange[0]}")
+        unknown = [answer.index for answer in answers if answer.index not in by_index]
+        if unknown:
+            raise StudyError(f"MSE-Bench, {model}: the benchmark has no index {unknown[0]}")
         return [(by_index[str(answer.index)], answer) for answer in answers]
-    if len(wishes) != len(answers):
+    if len(instructions) != len(answers):
         raise StudyError(
-            f"MSE-Bench, {model}: {len(answers)} rows of results for {len(wishes)} of the benchmark, and no index to "
-            "tell which belong together; get all files of the split"
+            f"MSE-Bench, {model}: {len(answers)} rows of results for {len(instructions)} of the benchmark, and no "
+            "index to tell which belong together; get all files of the split"
         )
-    return list(zip(wishes, answers, strict=True))
+    return list(zip(instructions, answers, strict=True))
 
 
-def _chain(model: str, wish: _Wishes, answer: _Answers) -> RecordedChain:
-    name = f"mse-bench-{wish.index}"
+def _chain(model: str, instruction: _Instructions, answer: _Answers) -> RecordedChain:
     made = [picture for picture in answer.turns if picture is not None]
     if any(picture is None for picture in answer.turns[: len(made)]):
         gap = answer.turns.index(None)
         raise StudyError(
-            f"MSE-Bench {wish.index}, {model}: no picture of turn {gap}, but later ones; get the split again"
+            f"MSE-Bench {instruction.index}, {model}: no picture of turn {gap}, but later ones; get the split again"
         )
     if not made:
-        raise StudyError(f"MSE-Bench {wish.index}, {model}: no picture of any turn")
-    if len(made) > len(wish.words):
-        raise StudyError(f"MSE-Bench {wish.index}, {model}: {len(made)} pictures for {len(wish.words)} wishes")
-    steps = [RecordedStep(picture, words) for picture, words in zip(made, wish.words, strict=False)]
-    return RecordedChain(
-        id=chain_id(name, VARIANT, 0),
-        editor=model,
-        variant=VARIANT,
-        run=0,
-        source=RecordedSource(name, wish.image, origin=f"MSE-Bench {wish.index}"),
-        steps=tuple(steps),
-        origin="MSE-Bench",
-        family="session",
-        compared="around",
-        own_words=True,
-        unanswered=tuple(wish.words[len(made) :]),
-    )
+        raise StudyError(f"MSE-Bench {instruction.index}, {model}: no picture of any turn")
+    if len(made) > len(instruction.words):
+        raise StudyError(
+            f"MSE-Bench {instruction.index}, {model}: {len(made)} pictures for {len(instruction.words)} instructions"
+        )
+    steps = [RecordedStep(picture, words) for picture, words in zip(made, instruction.words, strict=False)]
+    name, origin = f"mse-bench-{instruction.index}", f"MSE-Bench {instruction.index}"
+    source, unanswered = RecordedSource(name, instruction.image, origin=origin), tuple(instruction.words[len(made) :])
+    return session_chain(source, steps, origin="MSE-Bench", editor=model, variant=VARIANT, unanswered=unanswered)

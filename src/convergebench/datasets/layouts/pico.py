@@ -10,16 +10,24 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from convergebench.datasets.chains import Beside, Found, Picture, RecordedChain, RecordedSource, RecordedStep, chain_id
-from convergebench.datasets.layouts import Place
+from convergebench.datasets.chains import (
+    FoundChains,
+    Picture,
+    RecordedChain,
+    RecordedSource,
+    RecordedStep,
+    chain_id,
+    session_chain,
+)  # fmt: skip
+from convergebench.datasets.layouts import SetLocation
 from convergebench.datasets.pictures import in_file, in_folder, is_image, is_inside
-from convergebench.datasets.rows import Row, literal, read_rows, require, sound_text
+from convergebench.datasets.rows import Row, read_rows, require_columns, require_unicode, text_list
 from convergebench.errors import StudyError
 
 LOOKS_FOR = (
@@ -33,30 +41,30 @@ _COLUMNS = ("files", "metadata_edit_turn_prompts")
 _TURN = re.compile(r"^edit_turn(\d+)$")
 _SUFFIX = re.compile(r"_turn\d+$")
 _LOCAL = ("local_input_image", "original_input_image_file")
-"""Where mapping tools write the name of the downloaded photograph."""
+"""Keys under which mapping tools write the name of the downloaded photograph."""
 
 
-def recognise(place: Place) -> str | None:
+def recognise(place: SetLocation) -> str | None:
     """Rows with files and prompts."""
     tables = _tables(place)
     return f"{tables[0].name} with files and metadata_edit_turn_prompts" if tables else None
 
 
-def read(place: Place, beside: Beside) -> Found:
+def read(place: SetLocation, images: Path | None) -> FoundChains:
     """One chain per row."""
-    images = _Images([root for root in (beside.images, place.root) if root is not None])
+    found = _Images([root for root in (images, place.root) if root is not None])
     chains: list[RecordedChain] = []
     faults: list[str] = []
     for path in _tables(place):
         for line, row in enumerate(read_rows(path), start=1):
             try:
-                chains.append(_chain(f"{path.name}, line {line}", row, images))
+                chains.append(_chain(f"{path.name}, line {line}", row, found))
             except StudyError as error:
                 faults.append(str(error))
-    return Found(tuple(chains), tuple(faults))
+    return FoundChains(tuple(chains), tuple(faults))
 
 
-def _tables(place: Place) -> list[Path]:
+def _tables(place: SetLocation) -> list[Path]:
     return [path for path in place.with_columns(*_COLUMNS) if path.suffix in (".jsonl", ".ndjson")]
 
 
@@ -90,9 +98,9 @@ class _Images:
 
 
 def _chain(what: str, row: Row, images: _Images) -> RecordedChain:
-    require(row, _COLUMNS, what=what)
-    sound_text(row, what=what)
-    words = literal(row["metadata_edit_turn_prompts"], what=f"{what}: metadata_edit_turn_prompts")
+    require_columns(row, _COLUMNS, what=what)
+    require_unicode(row, what=what)
+    words = text_list(row["metadata_edit_turn_prompts"], what=f"{what}: metadata_edit_turn_prompts")
     files = _files(what, row["files"])
     turns = {int(found[1]): files[name] for name in files if (found := _TURN.match(name))}
     for name in ("original_input_image", "final_image"):
@@ -112,19 +120,9 @@ def _chain(what: str, row: Row, images: _Images) -> RecordedChain:
     photograph = _photograph(local or address, images, f"{what}, original_input_image {address}")
     session = _SUFFIX.sub("", PurePosixPath(urls[0]).stem)
     name = f"pico-{PurePosixPath(_inside(address)).stem}"
-    return RecordedChain(
-        id=chain_id(name, f"{VARIANT}-{session}", 0),
-        editor=EDITOR,
-        variant=VARIANT,
-        run=0,
-        source=RecordedSource(name, photograph, origin=f"Pico-Banana: {address} (photograph CC-BY-2.0)"),
-        steps=tuple(steps),
-        origin="Pico-Banana",
-        licence=LICENCE,
-        family="session",
-        compared="around",
-        own_words=True,
-    )
+    source = RecordedSource(name, photograph, origin=f"Pico-Banana: {address} (photograph CC-BY-2.0)")
+    chain = session_chain(source, steps, origin="Pico-Banana", editor=EDITOR, variant=VARIANT, licence=LICENCE)
+    return replace(chain, id=chain_id(name, f"{VARIANT}-{session}", 0))
 
 
 def _files(what: str, files: Any) -> dict[str, Mapping[str, Any]]:
@@ -136,11 +134,11 @@ def _files(what: str, files: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _photograph(name: str, images: _Images, what: str) -> Picture:
-    """A photograph that a mapping tool named by its whole path must lie in the set; an address only gives its name."""
+    """The photograph at an absolute path, which must be inside the set, or the file with the name of an address."""
     path = Path(name)
     if path.is_absolute():
         if not any(is_inside(root, path) for root in images.roots):
-            raise StudyError(f"{what}: {path} lies outside of the set; name its folder with --images")
+            raise StudyError(f"{what}: {path} is outside the set; name its folder with --images")
         if not path.is_file():
             raise StudyError(f"{what}: no file {path}")
         return in_file(path)

@@ -1,1 +1,1 @@
-"""Tiny autoencoders as editors: into a latent space and out again, with no edit. What is lost is a model's floor."""
+"""Tiny autoencoders as editors: a round trip through the latent space, with no edit. Its loss is a lower bound."""

@@ -1,4 +1,4 @@
-"""The editor around the network: pixels in, through the latent, pixels out, the words unread."""
+"""The autoencoder as an editor: encodes and decodes the image, and ignores the instruction."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pydantic import StringConstraints
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
-from convergebench.editors.base import BaseEditor, on_the_processor
-from convergebench.editors.device import chosen_device, without_gpu
+from convergebench.editors.base import BaseEditor, cpu_limits
+from convergebench.editors.device import chosen_device, lacking_gpu
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -28,49 +28,49 @@ from convergebench.weights.catalogue import find_weight
 from convergebench.weights.store import identity, locate, missing, search
 
 if TYPE_CHECKING:
-    from convergebench.editors.autoencoder.network import Network
+    from convergebench.editors.autoencoder.network import TinyAutoencoder
 
 VERSION = 1
-"""Raised whenever the pixels would change; part of every fingerprint."""
+"""Incremented whenever the output pixels change; part of every fingerprint."""
 MOST_AT_ONCE = 8
-"""A megapixel takes about 1.2 GB while it is worked on."""
+"""Most calls at once: a megapixel takes about 1.2 GB of memory."""
 _setting = Lock()
 
 
-class Options(Strict):
-    """What a study may say about a tiny autoencoder."""
+class AutoencoderOptions(Strict):
+    """Options of a tiny autoencoder."""
 
     weights: Literal["half", "float32"] = "half"
     """`half`: the pair of 16-bit files; `float32`: the one file of its author's hub repository."""
     device: Annotated[str, StringConstraints(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
-    """`auto`, `cpu`, `cuda` or `cuda:1`. It is noted with every answer, and not part of the editor's identity."""
+    """`auto`, `cpu`, `cuda` or `cuda:1`. It is recorded with every answer, but not part of the fingerprint."""
     dtype: Literal["float32", "bfloat16"] = "float32"
-    """Precision of the arithmetic, and of the latent: it is never rounded to 8 bits on the way."""
+    """Precision of the arithmetic and of the latent, which is never rounded to 8 bits."""
 
 
 class AutoencoderEditor(BaseEditor):
-    """Encodes and decodes. Equal images give equal bytes, however many calls run at once and on however many cores."""
+    """Encodes and decodes. Equal images give equal bytes, for any number of parallel calls and cores."""
 
     def __init__(self, name: str, network: str, options: Mapping[str, Any]) -> None:
         self.name = name
-        self.options = check_document(options, Options, where=f"editor '{name}'")
+        self.options = check_document(options, AutoencoderOptions, where=f"editor '{name}'")
         self.weight = network if self.options.weights == "half" else f"{network}-float32"
         chosen = {"weights": identity(self.weight), "dtype": self.options.dtype}
         self.fingerprint = ids.fingerprint(network, VERSION, chosen)
         self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=3.0)
-        self.limits = on_the_processor(at_once=min(MOST_AT_ONCE, os.cpu_count() or 1))
-        self._network: Network | None = None
+        self.limits = cpu_limits(at_once=min(MOST_AT_ONCE, os.cpu_count() or 1))
+        self._network: TinyAutoencoder | None = None
         self._lock = Lock()
 
     def lacks(self) -> list[str]:
-        """Torch, the reader of its files, the weights, the GPU that was asked for."""
-        wanted = ["torch", *(["safetensors"] if find_weight(self.weight).files[0].path.endswith("safetensors") else [])]
-        gone = [package for package in wanted if find_spec(package) is None]
-        found = [f'{package} is not installed; type: pip install "convergebench[learned]"' for package in gone]
+        """Missing packages, weights and the requested GPU."""
+        needed = ["torch", *(["safetensors"] if find_weight(self.weight).files[0].path.endswith("safetensors") else [])]
+        missing_parts = [package for package in needed if find_spec(package) is None]
+        found = [f'{package} is not installed; type: pip install "convergebench[learned]"' for package in missing_parts]
         if search(find_weight(self.weight)) is None:
             found.append(missing(find_weight(self.weight)))
-        if not gone and self.options.device.startswith("cuda"):
-            found += without_gpu(self.options.device)
+        if not missing_parts and self.options.device.startswith("cuda"):
+            found += lacking_gpu(self.options.device)
         return found
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -79,7 +79,7 @@ class AutoencoderEditor(BaseEditor):
         return await loop.run_in_executor(_threads(), partial(self._edit, request.image))
 
     async def close(self) -> None:
-        """Forget the network; a later call loads it again."""
+        """Unload the network; a later call loads it again."""
         with self._lock:
             self._network = None
 
@@ -88,10 +88,10 @@ class AutoencoderEditor(BaseEditor):
         network = self._loaded()
         device = chosen_device(self.options.device)
         with _arithmetic(device):
-            worn, used = self._there_and_back(network, device, pixels)
-        return Edited(encode_png(worn), "image/png", self.weight, used=used)
+            decoded, used = self._round_trip(network, device, pixels)
+        return Edited(encode_png(decoded), "image/png", self.weight, used=used)
 
-    def _there_and_back(self, network: Network, device: str, pixels: Pixels) -> tuple[Pixels, dict[str, object]]:
+    def _round_trip(self, network: TinyAutoencoder, device: str, pixels: Pixels) -> tuple[Pixels, dict[str, object]]:
         import torch
 
         from convergebench.editors.autoencoder.network import FACTOR
@@ -103,7 +103,7 @@ class AutoencoderEditor(BaseEditor):
         given = torch.from_numpy(whole).to(device).permute(2, 0, 1)[None].contiguous().float().div(255).to(dtype)
         latent = network.encode(given)
         back = network.decode(latent)[0, :, :height, :width].float().clamp(0, 1) * 255
-        worn: Pixels = back.round().to(torch.uint8).permute(1, 2, 0).contiguous().cpu().numpy()
+        decoded: Pixels = back.round().to(torch.uint8).permute(1, 2, 0).contiguous().cpu().numpy()
         used: dict[str, object] = {
             "weights": self.weight,
             "device": device,
@@ -111,18 +111,18 @@ class AutoencoderEditor(BaseEditor):
             "latent": list(latent.shape[1:]),
             "padding": {"below": padding[0], "right": padding[1]},
         }
-        return worn, used
+        return decoded, used
 
-    def _loaded(self) -> Network:
+    def _loaded(self) -> TinyAutoencoder:
         with self._lock:
             if self._network is None:
-                gone = self.lacks()
-                if gone:
-                    raise Prerequisite(f"editor '{self.name}': " + "; ".join(gone))
+                missing_parts = self.lacks()
+                if missing_parts:
+                    raise Prerequisite(f"editor '{self.name}': " + "; ".join(missing_parts))
                 self._network = self._load()
             return self._network
 
-    def _load(self) -> Network:
+    def _load(self) -> TinyAutoencoder:
         import torch
 
         from convergebench.editors.autoencoder.network import build
@@ -141,16 +141,16 @@ class AutoencoderEditor(BaseEditor):
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """One pool for all autoencoders: every thread keeps the memory it once needed, so there are no more than cores."""
-    begin = _one_core_each if find_spec("torch") is not None else None
+    """One pool for all autoencoders with one thread per core, since each thread keeps the memory it once used."""
+    begin = _use_one_core if find_spec("torch") is not None else None
     return ThreadPoolExecutor(min(MOST_AT_ONCE, os.cpu_count() or 1), "autoencoder", initializer=begin)
 
 
-def _one_core_each() -> None:
-    """Torch splits sums by its number of threads, and so rounds them differently: here each call has exactly one.
+def _use_one_core() -> None:
+    """Let torch use one core in this thread: its rounding depends on the number of cores that share a sum.
 
-    The number belongs to a thread, but the last one set is also what threads made later begin with. So another
-    thread, gone at once, puts that back; one after the other, or the second would take the first one's for it.
+    The setting is per thread, but later threads inherit the last value that was set. So a short-lived thread restores
+    the old value; under a lock, or a second caller would take the value 1 for the old one.
     """
     import torch
 
@@ -164,10 +164,10 @@ def _one_core_each() -> None:
 
 @contextmanager
 def _arithmetic(device: str) -> Iterator[None]:
-    """No gradients; on a GPU one call at a time and no shortened float32."""
+    """No gradients; on a GPU one call at a time and full float32 precision (no TF32)."""
     import torch
 
-    from convergebench.metrics._torch import exact
+    from convergebench.metrics._torch import full_precision
 
-    with exact() if device != "cpu" else torch.inference_mode():
+    with full_precision() if device != "cpu" else torch.inference_mode():
         yield

@@ -1,4 +1,4 @@
-"""The network itself: a few convolutions in, a few out, as functions over tensors that their author named.
+"""The network itself: a few convolutions in, a few out, as functions on the author's named tensors.
 
     pixels ─▶ encode: 64 channels, halved three times ─▶ latent ─▶ decode: bounded, doubled three times ─▶ pixels
 
@@ -22,11 +22,11 @@ State = Mapping[str, Tensor]
 Layer = Literal["convolve", "halve", "block", "wide-block", "bound", "rectify", "double", "mix"]
 
 FACTOR = 8
-"""Pixels on each side of one place of the latent."""
+"""Pixels per latent cell, along each side."""
 BOUND = 3.0
-"""Latents are bent softly into ±3 before they are decoded."""
+"""Latents are softly limited to ±3 before decoding."""
 GROUPS = 4
-"""Of the normalisation in wide blocks."""
+"""Groups of the normalisation in wide blocks."""
 
 ENCODER: tuple[Layer, ...] = (
     *("convolve", "block"),
@@ -49,11 +49,11 @@ PARTS: dict[Layer, tuple[str, ...]] = {
     "block": tuple(f"conv.{number}.{part}" for number in (0, 2, 4) for part in ("weight", "bias")),
 }
 POOL = ("pool.0.weight", "pool.1.weight", "pool.1.bias", "pool.3.weight")
-"""What a wide block has more than a block, in the networks that have wide blocks at all (taef2)."""
+"""Additional tensors of a wide block, which only taef2 has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class TinyAutoencoder:
     """Both halves, on one device and in one precision."""
 
     encoder: State
@@ -61,7 +61,7 @@ class Network:
 
     @property
     def channels(self) -> int:
-        """Numbers at each place of the latent."""
+        """Channels of the latent."""
         return int(self.decoder["1.weight"].shape[1])
 
     def encode(self, pixels: Tensor) -> Tensor:
@@ -69,12 +69,12 @@ class Network:
         return _run(ENCODER, self.encoder, pixels)
 
     def decode(self, latent: Tensor) -> Tensor:
-        """The way back; values may lie a little outside 0 to 1."""
+        """The inverse of `encode`; values may be slightly outside 0 to 1."""
         return _run(DECODER, self.decoder, latent)
 
 
-def build(states: Mapping[str, State], *, what: str, device: str, dtype: torch.dtype) -> Network:
-    """A network from the states of its files, by file name; `Prerequisite` if one is of another kind of network."""
+def build(states: Mapping[str, State], *, what: str, device: str, dtype: torch.dtype) -> TinyAutoencoder:
+    """A network from the states of its files, by file name; `Prerequisite` if one belongs to another network."""
     encoder, decoder = _halves(states)
     wide = "11.pool.0.weight" in encoder
     for half, state, layers in (("encoder", encoder, ENCODER), ("decoder", decoder, DECODER)):
@@ -87,10 +87,10 @@ def build(states: Mapping[str, State], *, what: str, device: str, dtype: torch.d
             )
 
     def ready(state: State) -> State:
-        # 16-bit files are read as they are and widened: the arithmetic is as exact as `dtype`
+        # 16-bit weights are converted: the arithmetic has the precision of `dtype`
         return {name: tensor.to(device=device, dtype=dtype) for name, tensor in state.items()}
 
-    return Network(ready(encoder), ready(decoder))
+    return TinyAutoencoder(ready(encoder), ready(decoder))
 
 
 def _halves(states: Mapping[str, State]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

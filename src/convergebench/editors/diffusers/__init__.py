@@ -1,6 +1,6 @@
-"""Open weights on this machine: edit pipelines of the diffusers library behind the editors' seam.
+"""Local models: edit pipelines of the diffusers library as editors.
 
-What a model needs is declared in `families`, what may be set in `options`; `checkpoints` finds the files, `loading`
-makes a pipeline of them, `calling` sends images through it, `batcher` lets waiting chains share one call. Importing any
+`families` declares the models, `options` their settings; `checkpoints` finds the files, `loading` makes a pipeline of
+them, `calling` runs it on images, and `batcher` combines the requests of several chains into one call. Importing any
 of it loads neither torch nor diffusers.
 """

@@ -1,7 +1,7 @@
-"""Chains that wait at the same time share one call: asyncio on one side, a single thread with the model on the other.
+"""Combines concurrent requests into batches: asyncio on one side, a single thread with the model on the other.
 
-The oldest request decides what is worked on; those that are alike (the same key) go along, up to `most`. If too few
-wait, the batcher lingers a moment, since chains that went through one call together come back together.
+A batch holds the oldest request and others with the same key, up to `most`. If too few are waiting, the batcher waits a
+moment, since chains that shared one call come back together.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(eq=False, slots=True)
-class _Ticket(Generic[Item, Answer]):
+class _Waiting(Generic[Item, Answer]):
     key: Hashable
     item: Item
     answer: asyncio.Future[Answer]
 
 
 class Batcher(Generic[Item, Answer]):
-    """`work` gets items of one key and gives an answer, or the exception that is one, for each."""
+    """`work` gets items with the same key and returns an answer or an exception for each."""
 
     def __init__(
         self, work: Callable[[Sequence[Item]], Sequence[Answer | Exception]], *, most: int, linger: float = 0.05
@@ -36,29 +36,29 @@ class Batcher(Generic[Item, Answer]):
         self.most = most
         self._work = work
         self._linger = linger
-        self._waiting: list[_Ticket[Item, Answer]] = []
+        self._waiting: list[_Waiting[Item, Answer]] = []
         self._arrived: asyncio.Event | None = None
         self._running: asyncio.Task[None] | None = None
         self._thread: ThreadPoolExecutor | None = None
 
     async def ask(self, key: Hashable, item: Item) -> Answer:
-        """The item's answer. A cancelled request drops out; if it is being worked on, its answer is thrown away."""
+        """The answer for an item. A cancelled request is dropped; if it is in progress, its answer is discarded."""
         loop = asyncio.get_running_loop()
-        ticket: _Ticket[Item, Answer] = _Ticket(key, item, loop.create_future())
-        self._waiting.append(ticket)
+        request: _Waiting[Item, Answer] = _Waiting(key, item, loop.create_future())
+        self._waiting.append(request)
         if self._running is None or self._running.done():
             self._arrived = asyncio.Event()
             self._running = loop.create_task(self._run(self._arrived))
         if self._arrived is not None:
             self._arrived.set()
         try:
-            return await ticket.answer
+            return await request.answer
         finally:
             with suppress(ValueError):
-                self._waiting.remove(ticket)
+                self._waiting.remove(request)
 
     async def close(self) -> None:
-        """Wait for the work in hand, then let the thread go."""
+        """Wait for the current batch, then stop the thread."""
         if self._thread is not None:
             await asyncio.to_thread(self._thread.shutdown)
             self._thread = None
@@ -66,45 +66,45 @@ class Batcher(Generic[Item, Answer]):
     async def _run(self, arrived: asyncio.Event) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
-            await self._gather(arrived)
-            tickets = self._alike()
-            if not tickets:
+            await self._wait_for_more(arrived)
+            batch = self._next_batch()
+            if not batch:
                 continue
-            for ticket in tickets:
-                self._waiting.remove(ticket)
+            for request in batch:
+                self._waiting.remove(request)
             if self._thread is None:
                 self._thread = ThreadPoolExecutor(1, "pipeline")
-            items = [ticket.item for ticket in tickets]
+            items = [request.item for request in batch]
             try:
                 answers = await loop.run_in_executor(self._thread, self._work, items)
                 if len(answers) != len(items):
                     raise RuntimeError(f"{len(answers)} answers to {len(items)} items")
             except asyncio.CancelledError:
-                for ticket in tickets:
-                    ticket.answer.cancel()
+                for request in batch:
+                    request.answer.cancel()
                 raise
-            except Exception as error:  # it belongs to every member, whatever it is
-                answers = [_own(error) for _ in tickets]
-            for ticket, answer in zip(tickets, answers, strict=True):
-                _give(ticket.answer, answer)
+            except Exception as error:  # any error concerns every request of the batch
+                answers = [_copy_of(error) for _ in batch]
+            for request, answer in zip(batch, answers, strict=True):
+                _resolve(request.answer, answer)
 
-    def _alike(self) -> list[_Ticket[Item, Answer]]:
+    def _next_batch(self) -> list[_Waiting[Item, Answer]]:
         if not self._waiting:
             return []
         key = self._waiting[0].key
-        return [ticket for ticket in self._waiting if ticket.key == key][: self.most]
+        return [request for request in self._waiting if request.key == key][: self.most]
 
-    async def _gather(self, arrived: asyncio.Event) -> None:
+    async def _wait_for_more(self, arrived: asyncio.Event) -> None:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._linger
-        while 0 < len(self._alike()) < self.most and (left := until - loop.time()) > 0:
+        while 0 < len(self._next_batch()) < self.most and (left := until - loop.time()) > 0:
             arrived.clear()
             with suppress(TimeoutError):
                 await asyncio.wait_for(arrived.wait(), left)
 
 
-def _own(error: Exception) -> Exception:
-    """One of its own for every asker: whoever catches it writes into it what the call has cost them."""
+def _copy_of(error: Exception) -> Exception:
+    """A separate copy for every caller, since callers add their own costs to it."""
     if not isinstance(error, ConvergeBenchError):
         return error
     own = copy(error)
@@ -112,8 +112,8 @@ def _own(error: Exception) -> Exception:
     return own
 
 
-def _give(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
-    if future.done():  # its asker has gone
+def _resolve(future: asyncio.Future[Answer], answer: Answer | Exception) -> None:
+    if future.done():  # the caller was cancelled
         return
     if isinstance(answer, Exception):
         future.set_exception(answer)

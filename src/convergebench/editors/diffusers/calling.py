@@ -1,12 +1,12 @@
 """One call of a pipeline for several samples of one size.
 
-Kernels are chosen by shape, and another kernel rounds in another way. So a call always has the full number of samples:
-if fewer wait, the last one is repeated and its copies are thrown away. That is meant to make the bits independent of
-company; what of it has been measured, and where, stands in docs/design/local-pipelines.md. Every sample has a random
-generator of its own, on the processor, where its numbers hang on the seed and nothing else.
+Kernels are chosen by shape, and kernels round differently. So a call always has the full number of samples: if fewer
+are waiting, the last one is repeated and its copies are discarded. This is meant to make a result independent of the
+other samples; docs/design/local-pipelines.md says what of it has been measured. Every sample has its own random
+generator, on the CPU, where its numbers depend only on the seed.
 
-Where a processor does the work this is not always enough: in calls of three, the last sample of Qwen-Image-Edit came
-out otherwise than in front (traced to the transformer, no further). There samples are drawn one by one.
+On a CPU this is not always enough: in calls of three, the last sample of Qwen-Image-Edit differed from the same sample
+in first position (traced to the transformer, no further). There samples are generated one by one.
 """
 
 from __future__ import annotations
@@ -19,70 +19,72 @@ from typing import Any
 
 import numpy as np
 
-from convergebench.editors.diffusers.families import Family
+from convergebench.editors.base import ImageSize
+from convergebench.editors.diffusers.families import PipelineFamily
 from convergebench.editors.diffusers.loading import one_line, out_of_memory
-from convergebench.editors.diffusers.options import MEGAPIXEL, Common
-from convergebench.editors.diffusers.sizes import Size
+from convergebench.editors.diffusers.options import MEGAPIXEL, PipelineOptions
 from convergebench.errors import BadReply, Refused, StudyError, Unavailable
 from convergebench.images.encode import encode_png
 from convergebench.images.frame import Pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """What one chain wants done."""
+class PipelineRequest:
+    """The request of one chain."""
 
     pixels: Pixels
     words: str
     seed: int
 
     @property
-    def size(self) -> Size:
-        """Of the image."""
-        return Size(self.pixels.shape[1], self.pixels.shape[0])
+    def size(self) -> ImageSize:
+        """Size of the input image."""
+        return ImageSize(self.pixels.shape[1], self.pixels.shape[0])
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """What came of it."""
+class GeneratedImage:
+    """The result of one request."""
 
     png: bytes
-    size: Size
-    wanted: Size
-    """As the rule has it; the pipeline's answer is never made to fit."""
-    together: int
-    """How many samples the call had, copies included."""
+    size: ImageSize
+    target: ImageSize
+    """Requested size; an answer of another size is not resized."""
+    batch_size: int
+    """Samples in the call, copies included."""
 
 
-class Caller:
-    """Sends samples through a loaded pipeline, and finds out how many fit at once."""
+class PipelineCaller:
+    """Runs a loaded pipeline on samples, and adapts the batch size to the memory."""
 
-    def __init__(self, name: str, family: Family, options: Common, pipeline: Any, *, together: int) -> None:
-        self.room = together
+    def __init__(
+        self, name: str, family: PipelineFamily, options: PipelineOptions, pipeline: Any, *, batch_size: int
+    ) -> None:
+        self.batch_size = batch_size
         self._name = name
         self._family = family
         self._options = options
         self._pipeline = pipeline
 
-    def draw(self, samples: Sequence[Sample]) -> list[Drawn | Exception]:
-        """An answer or what was wrong with it for each sample; all of one size."""
-        answers: list[Drawn | Exception] = []
+    def generate(self, samples: Sequence[PipelineRequest]) -> list[GeneratedImage | Exception]:
+        """An answer or an exception for each sample; all samples have the same size."""
+        answers: list[GeneratedImage | Exception] = []
         while len(answers) < len(samples):
-            some = samples[len(answers) : len(answers) + self.room]
+            batch = samples[len(answers) : len(answers) + self.batch_size]
             try:
-                answers += self._call(some)
+                answers += self._call(batch)
             except (BadReply, StudyError, Unavailable):
                 raise
             except Exception as error:
-                self._recover(error, some[0].size)
+                self._recover(error, batch[0].size)
         return answers
 
-    def _call(self, samples: Sequence[Sample]) -> list[Drawn | Exception]:
+    def _call(self, samples: Sequence[PipelineRequest]) -> list[GeneratedImage | Exception]:
         import torch
         from PIL import Image
 
-        full = [*samples, *[samples[-1]] * (self.room - len(samples))]
-        wanted = self._wanted(samples[0].size)
+        full = [*samples, *[samples[-1]] * (self.batch_size - len(samples))]
+        target = self._target_size(samples[0].size)
         images = [Image.fromarray(sample.pixels) for sample in full]
         alone = self._family.batching == "alone"
         arguments: dict[str, Any] = {
@@ -94,11 +96,11 @@ class Caller:
             **self._settings(len(full)),
         }
         if self._family.sized:
-            arguments |= {"width": wanted.width, "height": wanted.height}
+            arguments |= {"width": target.width, "height": target.height}
         if self._family.name == "flux-kontext":
-            # it scales width and height to this area, whatever they are; theirs leaves them alone
-            arguments["max_area"] = wanted.width * wanted.height
-        with steady(torch):
+            # the pipeline scales width and height to this area; their own area leaves them unchanged
+            arguments["max_area"] = target.width * target.height
+        with deterministic_kernels(torch):
             reply = self._pipeline(**arguments)
         flagged = getattr(reply, "nsfw_content_detected", None) or [False] * len(full)
         if len(reply.images) != len(full):
@@ -106,7 +108,7 @@ class Caller:
         return [
             Refused("the safety checker that came with the model blanked the image", reason="nsfw_content_detected")
             if flagged[index]
-            else self._drawn(reply.images[index], wanted)
+            else self._generated(reply.images[index], target)
             for index in range(len(samples))
         ]
 
@@ -117,73 +119,72 @@ class Caller:
             settings["negative_prompt"] = [settings["negative_prompt"]] * count
         return settings
 
-    def _wanted(self, given: Size) -> Size:
+    def _target_size(self, given: ImageSize) -> ImageSize:
         area = getattr(self._options, "max_area", MEGAPIXEL)
         return self._family.size.size(given, area=area, scale=self._pipeline.vae_scale_factor)
 
-    def _drawn(self, image: Any, wanted: Size) -> Drawn | BadReply:
+    def _generated(self, image: Any, target: ImageSize) -> GeneratedImage | BadReply:
         values = np.asarray(image, np.float32)
-        if not np.isfinite(values).all():  # the others of its batch may be fine
+        if not np.isfinite(values).all():  # other samples of the batch may be valid
             return BadReply(
                 f"the pipeline's image is not a number in places; try the option dtype='float32' of '{self._name}'"
             )
         pixels = (values * 255).round().clip(0, 255).astype(np.uint8)
-        return Drawn(encode_png(pixels), Size(pixels.shape[1], pixels.shape[0]), wanted, self.room)
+        return GeneratedImage(encode_png(pixels), ImageSize(pixels.shape[1], pixels.shape[0]), target, self.batch_size)
 
-    def _recover(self, error: Exception, size: Size) -> None:
-        """Halve the number of samples if that may help; otherwise say in one line what is wrong."""
+    def _recover(self, error: Exception, size: ImageSize) -> None:
+        """Halve the batch size if memory ran out; otherwise raise a one-line error."""
         import torch
 
         if out_of_memory(error):
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
-            if self.room > 1:
-                self.room //= 2
+            if self.batch_size > 1:
+                self.batch_size //= 2
                 return
-            cure = "offload='model'" if self._options.offload == "none" else "offload='sequential'"
-            raise Unavailable(f"one image of {size} does not fit into the GPU; set the option {cure} of '{self._name}'")
+            fix = "offload='model'" if self._options.offload == "none" else "offload='sequential'"
+            raise Unavailable(f"one image of {size} does not fit into the GPU; set the option {fix} of '{self._name}'")
         if isinstance(error, ValueError | TypeError):
             raise StudyError(f"editor '{self._name}' cannot edit an image of {size}: {one_line(error)}") from error
         raise Unavailable(f"editor '{self._name}' failed: {one_line(error)}") from error
 
 
-class _Steady:
-    """No kernels picked by a race or that add in any order, and float32 that means float32; as before afterwards.
+class _DeterministicKernels:
+    """Deterministic kernels without autotuning, and full float32 precision, while the context is active.
 
-    The settings are the process's, and two pipelines may run at once: the first one in sets them, the last one out
-    puts them back.
+    The settings are global, and two pipelines may run at once: the first one sets them, the last one restores them.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._inside = 0
-        self._back = ExitStack()
+        self._users = 0
+        self._restore = ExitStack()
 
     @contextmanager
     def __call__(self, torch: Any) -> Iterator[None]:
         with self._lock:
-            if self._inside == 0:
+            if self._users == 0:
                 self._set(torch.backends)
-            self._inside += 1
+            self._users += 1
         try:
             yield
         finally:
             with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    self._back.close()
+                self._users -= 1
+                if self._users == 0:
+                    self._restore.close()
 
     def _set(self, backends: Any) -> None:
-        wishes: list[tuple[Any, str, object]] = [
+        settings: list[tuple[Any, str, object]] = [
             (backends.cudnn, "deterministic", True),
             (backends.cudnn, "benchmark", False),
         ]
         for backend in (getattr(backends.cudnn, "conv", None), backends.cuda.matmul):
             if hasattr(backend, "fp32_precision"):
-                wishes.append((backend, "fp32_precision", "ieee"))
-        for backend, setting, value in wishes:
-            self._back.callback(setattr, backend, setting, getattr(backend, setting))
+                settings.append((backend, "fp32_precision", "ieee"))
+        for backend, setting, value in settings:
+            self._restore.callback(setattr, backend, setting, getattr(backend, setting))
             setattr(backend, setting, value)
 
 
-steady = _Steady()
+deterministic_kernels = _DeterministicKernels()

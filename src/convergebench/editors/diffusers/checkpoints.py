@@ -1,4 +1,4 @@
-"""Where a model's files lie and which files they are, found without loading or fetching any of them."""
+"""Finds and identifies a model's files without loading or downloading them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ INDEX = "model_index.json"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _WEIGHTS = (".safetensors", ".bin")
 _WEIGHTLESS = ("Tokenizer", "TokenizerFast", "Processor", "Scheduler", "Extractor", "ImageProcessor")
-_ENDS = 1 << 20
-"""So many bytes at both ends of a large file stand for it: the head of a weight file says what is in it."""
+_SAMPLED = 1 << 20
+"""Bytes at both ends of a large file that are hashed; the header of a weight file describes its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a user called it, and the folder it was found in, if it was."""
+    """The name that the user gave, and the folder, if it was found."""
 
     name: str
     revision: str | None
     folder: Path | None
     commit: str | None = None
-    """Of the hub's copy on this disk."""
+    """Commit of the hub's copy on this disk."""
 
     @property
     def on_hub(self) -> bool:
-        """Could be fetched."""
+        """Whether it may be on the hub, and so could be downloaded."""
         return self.commit is not None or (self.folder is None and bool(_HUB_ID.fullmatch(self.name)))
 
 
 def find(name: str, revision: str | None) -> Checkpoint:
-    """A folder, or what the hub's cache on this disk has of an id. Asks no network."""
+    """Find a folder, or a hub id in the local cache. Uses no network."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return Checkpoint(name, revision, folder)
@@ -54,28 +54,28 @@ def find(name: str, revision: str | None) -> Checkpoint:
 
 
 def identity(name: str, revision: str | None) -> str:
-    """What stands for the weights in a fingerprint: the id on the hub, or the files of a folder wherever it lies."""
+    """Identity of the weights for a fingerprint: the hub id, or a hash of the folder's files."""
     folder = Path(name).expanduser()
     if not folder.is_dir():
         return f"{name}@{revision or 'main'}"
     if revision is not None:
         raise StudyError(f"{name} is a folder and has no revisions; leave 'revision' away or give an id on the hub")
-    if not (folder / INDEX).is_file():  # a home folder, say: nothing can come of it, so it is not read through
+    if not (folder / INDEX).is_file():  # not a checkpoint (a home folder, say), so its files are not read
         return "files:none"
     return f"files:{fingerprint_of(folder)}"
 
 
 def fingerprint_of(folder: Path) -> str:
-    """A hash over names, sizes and contents; of large files over both ends, so that no 60 GB are read."""
+    """A hash of names, sizes and contents; of large files only both ends, so that no 60 GB are read."""
     whole = hashlib.blake2b(digest_size=16)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         size = path.stat().st_size
         whole.update(f"{path.relative_to(folder).as_posix()}\0{size}\0".encode())
         with path.open("rb") as file:
-            whole.update(file.read(_ENDS))
-            if size > _ENDS:
-                file.seek(max(_ENDS, size - _ENDS))
-                whole.update(file.read(_ENDS))
+            whole.update(file.read(_SAMPLED))
+            if size > _SAMPLED:
+                file.seek(max(_SAMPLED, size - _SAMPLED))
+                whole.update(file.read(_SAMPLED))
     return whole.hexdigest()
 
 
@@ -85,27 +85,27 @@ def pipeline_class(folder: Path) -> str:
 
 
 def missing(folder: Path) -> list[str]:
-    """Files that the folder's own indexes name and that are not there: a download that broke off."""
-    gone: list[str] = []
+    """Files named by the folder's indexes that do not exist: an interrupted download."""
+    absent: list[str] = []
     for part, value in _index(folder).items():
         if not (isinstance(value, list) and len(value) == 2 and value[0] is not None):
             continue
         inside = folder / part
         if not inside.is_dir() or not any(inside.iterdir()):
-            gone.append(f"{part}/")
+            absent.append(f"{part}/")
             continue
         shards = {
             shard for index in inside.glob("*.index.json") for shard in _read(index).get("weight_map", {}).values()
         }
-        gone += [f"{part}/{shard}" for shard in sorted(shards) if not (inside / shard).exists()]
+        absent += [f"{part}/{shard}" for shard in sorted(shards) if not (inside / shard).exists()]
         weightless = str(value[1]).endswith(_WEIGHTLESS)
         if not weightless and not shards and not any(path.suffix in _WEIGHTS for path in inside.iterdir()):
-            gone.append(f"{part}/*.safetensors")
-    return gone
+            absent.append(f"{part}/*.safetensors")
+    return absent
 
 
 def gigabytes(folder: Path) -> float:
-    """The weights of all parts, as they lie on disk."""
+    """Size of all weights on disk."""
     return sum(path.stat().st_size for path in folder.glob("*/*.safetensors") if path.exists()) / 1e9
 
 

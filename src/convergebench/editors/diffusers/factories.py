@@ -1,4 +1,4 @@
-"""The names under which local pipelines are found."""
+"""The factories of the registered local pipelines."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def diffusers(name: str, **options: Any) -> DiffusersEditor:
     family = read_family(name, options)
     model = example(family.name)
     rest = {option: value for option, value in options.items() if option != "family"}
-    # terms and size of somebody else's checkpoint are not known
+    # licence and size of a user's checkpoint are unknown
     unknown = replace(model, hub=str(options["path"]), licence="", gigabytes=0, noncommercial=False, gated=False)
     return DiffusersEditor(name, unknown, read_options(name, unknown, rest))

@@ -1,9 +1,9 @@
-"""Which pipelines there are: one declaration each, as data.
+"""The supported pipelines, declared as data.
 
-A family is a pipeline class with its habits; a model is a checkpoint of a family with usual settings: those of the
-pipeline's signature or example, or of published calls. Gigabytes are worked out from the numbers of parameters in 16
-bits, not measured. Hub ids were looked up in November 2026, licences too except InstructPix2Pix's, which stands here
-unchecked; the model's own page is what counts.
+A family is a pipeline class and its behaviour; a model is a checkpoint of a family with default settings, taken from
+the pipeline's signature or example, or from published calls. Gigabytes are computed from the number of parameters in 16
+bits, not measured. Hub ids and licences were looked up in November 2026, except InstructPix2Pix's licence, which is
+unchecked; the model's own page is authoritative.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Literal
 from convergebench.editors.diffusers.sizes import FollowArea, FollowInput, SizeRule
 
 Batching = Literal["images", "references", "alone"]
-"""How several chains share a call. `images`: a list of images is a batch. `references`: the pipeline takes a list for
-several pictures of one scene, so the step that encodes them is replaced. `alone`: it takes one image at a time."""
+"""How requests share a call. `images`: a list of images is a batch. `references`: the pipeline takes a list for several
+references of one sample, so the step that encodes them is replaced. `alone`: it takes one image at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """A pipeline class, how it is called and what it does about sizes."""
+class PipelineFamily:
+    """A pipeline class, how it is called and how it sizes its output."""
 
     name: str
     pipeline: str
@@ -31,18 +31,18 @@ class Family:
     """Option → keyword of the pipeline."""
     sized: bool = True
     """Takes height and width."""
-    same_words: bool = False
-    """Its prompts are padded to the longest of a batch, so only equal words may share one."""
+    same_prompt: bool = False
+    """Prompts are padded to the longest of a batch, so only equal prompts may share one."""
     tokenizer: str | None = None
-    """A component that has to be loaded in our own way, see `processors`."""
+    """A component that `processors` loads."""
     processor: str | None = None
     shortest: int = 1
-    """The shortest side, in pixels, of images it takes."""
+    """Shortest side of an input image, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """A checkpoint on the hub, or for the generic editor none."""
+class DiffusersModel:
+    """A checkpoint on the hub; the generic editor has none."""
 
     summary: str
     family: str
@@ -64,22 +64,24 @@ _KONTEXT = (_GUIDANCE, _LENGTH, _NEGATIVE, _TRUE, ("auto_resize", "_auto_resize"
 _FLUX2 = (_GUIDANCE, _LENGTH, _LAYERS)
 _QWEN = (_NEGATIVE, _TRUE, _LENGTH)
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, PipelineFamily] = {
     family.name: family
     for family in (
-        Family("flux-kontext", "FluxKontextPipeline", FollowArea("down"), "images", _KONTEXT, shortest=16),
-        Family("flux-2", "Flux2Pipeline", FollowInput(), "references", _FLUX2, tokenizer="tokenizer", shortest=64),
-        Family("flux-2-klein", "Flux2KleinPipeline", FollowInput(), "references", _FLUX2, shortest=64),
-        Family(
+        PipelineFamily("flux-kontext", "FluxKontextPipeline", FollowArea("down"), "images", _KONTEXT, shortest=16),
+        PipelineFamily(
+            "flux-2", "Flux2Pipeline", FollowInput(), "references", _FLUX2, tokenizer="tokenizer", shortest=64
+        ),
+        PipelineFamily("flux-2-klein", "Flux2KleinPipeline", FollowInput(), "references", _FLUX2, shortest=64),
+        PipelineFamily(
             "qwen-edit",
             "QwenImageEditPipeline",
             FollowArea("nearest", 32),
             "images",
             _QWEN,
-            same_words=True,
+            same_prompt=True,
             processor="processor",
         ),
-        Family(
+        PipelineFamily(
             "qwen-edit-plus",
             "QwenImageEditPlusPipeline",
             FollowArea("nearest", 32),
@@ -87,7 +89,7 @@ FAMILIES: dict[str, Family] = {
             _QWEN,
             processor="processor",
         ),
-        Family(
+        PipelineFamily(
             "instruct-pix2pix",
             "StableDiffusionInstructPix2PixPipeline",
             FollowInput(multiple="scale", capped=False),
@@ -103,8 +105,8 @@ _FLUX1_TERMS = "FLUX.1 [dev] Non-Commercial License"
 _FLUX_TERMS = "FLUX Non-Commercial License"
 _APACHE = "Apache-2.0"
 
-MODELS: dict[str, Model] = {
-    "flux-kontext-dev": Model(
+MODELS: dict[str, DiffusersModel] = {
+    "flux-kontext-dev": DiffusersModel(
         "FLUX.1 Kontext [dev] on this machine",
         "flux-kontext",
         "black-forest-labs/FLUX.1-Kontext-dev",
@@ -115,7 +117,7 @@ MODELS: dict[str, Model] = {
         noncommercial=True,
         gated=True,
     ),
-    "flux-2-dev": Model(
+    "flux-2-dev": DiffusersModel(
         "FLUX.2 [dev] on this machine",
         "flux-2",
         "black-forest-labs/FLUX.2-dev",
@@ -126,7 +128,7 @@ MODELS: dict[str, Model] = {
         noncommercial=True,
         gated=True,
     ),
-    "flux-2-klein-4b-local": Model(
+    "flux-2-klein-4b-local": DiffusersModel(
         "FLUX.2 [klein] 4B on this machine",
         "flux-2-klein",
         "black-forest-labs/FLUX.2-klein-4B",
@@ -135,7 +137,7 @@ MODELS: dict[str, Model] = {
         steps=4,
         guidance=1.0,
     ),
-    "flux-2-klein-9b-local": Model(
+    "flux-2-klein-9b-local": DiffusersModel(
         "FLUX.2 [klein] 9B on this machine",
         "flux-2-klein",
         "black-forest-labs/FLUX.2-klein-9B",
@@ -146,10 +148,10 @@ MODELS: dict[str, Model] = {
         noncommercial=True,
         gated=True,
     ),
-    "qwen-image-edit": Model(
+    "qwen-image-edit": DiffusersModel(
         "Qwen-Image-Edit on this machine", "qwen-edit", "Qwen/Qwen-Image-Edit", _APACHE, gigabytes=58, steps=50
     ),
-    "qwen-image-edit-2509": Model(
+    "qwen-image-edit-2509": DiffusersModel(
         "Qwen-Image-Edit-2509 on this machine",
         "qwen-edit-plus",
         "Qwen/Qwen-Image-Edit-2509",
@@ -157,7 +159,7 @@ MODELS: dict[str, Model] = {
         gigabytes=58,
         steps=40,
     ),
-    "qwen-image-edit-2511": Model(
+    "qwen-image-edit-2511": DiffusersModel(
         "Qwen-Image-Edit-2511 on this machine",
         "qwen-edit-plus",
         "Qwen/Qwen-Image-Edit-2511",
@@ -165,7 +167,7 @@ MODELS: dict[str, Model] = {
         gigabytes=58,
         steps=40,
     ),
-    "instruct-pix2pix": Model(
+    "instruct-pix2pix": DiffusersModel(
         "InstructPix2Pix on this machine",
         "instruct-pix2pix",
         "timbrooks/instruct-pix2pix",
@@ -177,6 +179,6 @@ MODELS: dict[str, Model] = {
 }
 
 
-def example(family: str) -> Model:
-    """The model whose defaults the generic editor takes for a family."""
+def example(family: str) -> DiffusersModel:
+    """The model whose defaults the generic editor uses for a family."""
     return next(model for model in MODELS.values() if model.family == family)

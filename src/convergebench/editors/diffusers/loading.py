@@ -1,4 +1,4 @@
-"""From a folder to a pipeline that stands ready on its device. Every way this can fail is one line."""
+"""Loads a pipeline from a folder onto its device. Every failure is a one-line error."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.editors.diffusers import checkpoints, processors, readiness, references
-from convergebench.editors.diffusers.families import Family, Model
-from convergebench.editors.diffusers.options import Common
+from convergebench.editors.diffusers.families import DiffusersModel, PipelineFamily
+from convergebench.editors.diffusers.options import PipelineOptions
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError, Unavailable
 from convergebench.metrics.torchvision_repair import ensure_torchvision
 
 
-def load(name: str, model: Model, family: Family, options: Common) -> Any:
-    """The pipeline, or what is missing or wrong. Fetches only if the options allow it."""
+def load(name: str, model: DiffusersModel, family: PipelineFamily, options: PipelineOptions) -> Any:
+    """The loaded pipeline. Downloads only if the options allow it."""
     if lacking := readiness.lacks(name, model, family, options):
         raise Prerequisite(f"editor '{name}': {lacking[0]}")
-    with suppress(ImportError):  # many do without; a broken one would take transformers down with it
+    with suppress(ImportError):  # optional; a broken one would break transformers
         ensure_torchvision()
     try:
         with _quiet():
@@ -33,19 +33,19 @@ def load(name: str, model: Model, family: Family, options: Common) -> Any:
 
 
 def one_line(error: BaseException) -> str:
-    """The first line that says something."""
+    """The first line of the message that is not empty."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:300]
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """The GPU's memory was too small; backends other than CUDA raise a plain RuntimeError that says so."""
+    """Whether the GPU ran out of memory; backends other than CUDA raise a RuntimeError with that text."""
     import torch
 
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error).lower()
 
 
-def _load(name: str, model: Model, family: Family, options: Common) -> Any:
+def _load(name: str, model: DiffusersModel, family: PipelineFamily, options: PipelineOptions) -> Any:
     import diffusers
     import torch
 
@@ -57,24 +57,24 @@ def _load(name: str, model: Model, family: Family, options: Common) -> Any:
     if (held := checkpoints.pipeline_class(folder)) != family.pipeline:
         raise StudyError(f"{folder} holds a {held}, not a {family.pipeline}: give editor '{name}' another path")
     own = [part for part in (family.tokenizer, family.processor) if part]
-    # torch_dtype is the older word for it
+    # torch_dtype is the older name
     word = "dtype" if _version(diffusers.__version__) >= (0, 42) else "torch_dtype"
     arguments: dict[str, Any] = {word: getattr(torch, options.precision), **dict.fromkeys(own)}
     pipeline = pipeline_class.from_pretrained(str(folder), local_files_only=True, **arguments)
     if getattr(pipeline.config, "is_distilled", False) and getattr(options, "guidance", 0) > 1:
         raise StudyError(f"editor '{name}': a distilled model has no guidance; leave 'guidance' away or set it to 1")
     if family.tokenizer:
-        pipeline.register_modules(tokenizer=processors.words_alone(folder / family.tokenizer))
+        pipeline.register_modules(tokenizer=processors.text_tokenizer(folder / family.tokenizer))
     if family.processor:
-        pipeline.register_modules(processor=processors.words_and_pictures(folder / family.processor))
+        pipeline.register_modules(processor=processors.image_text_processor(folder / family.processor))
     if family.batching == "references":
-        references.one_each(pipeline)
+        references.batch_references(pipeline)
     pipeline.set_progress_bar_config(disable=True)
     _place(pipeline, readiness.choose_device(torch, options.device) or "cpu", options.offload)
     return pipeline
 
 
-def _folder(pipeline_class: Any, model: Model, options: Common) -> Path:
+def _folder(pipeline_class: Any, model: DiffusersModel, options: PipelineOptions) -> Path:
     found = checkpoints.find(options.path or model.hub, options.revision)
     if found.folder is not None and not checkpoints.missing(found.folder):
         return found.folder
@@ -97,7 +97,7 @@ def _version(text: str) -> tuple[int, int]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The libraries talk a lot while they load; none of it is for the user of a benchmark."""
+    """Suppress the libraries' output while they load."""
     from diffusers.utils import logging as diffusers_logging
     from transformers.utils import logging as transformers_logging
 

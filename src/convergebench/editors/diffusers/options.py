@@ -1,8 +1,8 @@
-"""What a user may set on a local pipeline, checked before anything is loaded.
+"""Options of local pipelines, checked before anything is loaded.
 
-`identity` tells which settings change answers and so enter the fingerprint. Where the work is done (device, offload)
-and where the files lie (path of a folder) do not. How many samples share a call does: another shape is another kernel,
-and that moves the last bit (`python -m benchmarks.pipelines` measures it).
+`identity` gives the settings that change answers and so enter the fingerprint. The device, offloading and the path of a
+folder do not. The number of samples per call does: another shape selects another kernel, which changes the last bit
+(`python -m benchmarks.pipelines` measures it).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from convergebench.documents import Strict, check_document
-from convergebench.editors.diffusers.families import FAMILIES, Family, Model
+from convergebench.editors.diffusers.families import FAMILIES, DiffusersModel, PipelineFamily
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
 
@@ -27,8 +27,8 @@ MEGAPIXEL = 1024 * 1024
 _PLACES = ("device", "offload", "offline", "path", "revision")
 
 
-class Common(Strict):
-    """What every family has."""
+class PipelineOptions(Strict):
+    """Options of every family."""
 
     path: str | None = None
     """A folder, or another id on the hub."""
@@ -36,15 +36,15 @@ class Common(Strict):
     """A branch, tag or commit on the hub."""
     steps: Annotated[int, Field(ge=1, le=1000)]
     dtype: Dtype | None = None
-    """None: float32 on the processor, bfloat16 elsewhere."""
+    """None: float32 on the CPU, bfloat16 elsewhere."""
     device: str = "auto"
-    """`auto` is a GPU; the processor has to be asked for."""
+    """`auto` is a GPU; the CPU must be requested."""
     offload: Offload = "none"
-    """Weights wait in main memory and come to the GPU model by model, or layer by layer."""
+    """Weights stay in main memory and move to the GPU model by model, or layer by layer."""
     batch: Annotated[int, Field(ge=1, le=64)] = 1
-    """How many chains share a call on a GPU."""
+    """Samples per call on a GPU."""
     offline: bool = True
-    """False: what is missing is fetched from the hub at the first call."""
+    """False: missing files are downloaded from the hub at the first call."""
 
     @field_validator("device")
     @classmethod
@@ -56,57 +56,57 @@ class Common(Strict):
         return device
 
     @model_validator(mode="after")
-    def _offload_needs_a_gpu(self) -> Common:
+    def _offload_needs_a_gpu(self) -> PipelineOptions:
         if self.offload != "none" and self.device == "cpu":
             raise ValueError("offload moves weights off a GPU; leave it away with device 'cpu'")
         return self
 
     @property
     def precision(self) -> Dtype:
-        """The type of weights and features."""
+        """Type of weights and features."""
         return self.dtype or ("float32" if self.device == "cpu" else "bfloat16")
 
     @property
-    def together(self) -> int:
-        """How many samples a call has; on a processor one, for the sake of exactness: see `calling`."""
+    def batch_size(self) -> int:
+        """Samples per call; always one on a CPU, for reproducibility: see `calling`."""
         return 1 if self.device == "cpu" else self.batch
 
     def identity(self) -> dict[str, Any]:
-        """What changes answers."""
-        told = self.model_dump(mode="json", exclude=set(_PLACES))
-        return {**told, "dtype": self.precision, "batch": self.together}
+        """The settings that change answers."""
+        settings = self.model_dump(mode="json", exclude=set(_PLACES))
+        return {**settings, "dtype": self.precision, "batch": self.batch_size}
 
 
-class Kontext(Common):
+class KontextOptions(PipelineOptions):
     """FLUX.1 Kontext."""
 
     guidance: Scale
     max_sequence_length: Length = 512
     max_area: Area = MEGAPIXEL
-    """Pixels of an answer."""
+    """Most pixels of an answer."""
     auto_resize: bool = True
-    """Bring the input to one of the sizes the model was trained with."""
+    """Resize the input to one of the sizes that the model was trained with."""
     negative_prompt: str | None = None
     true_cfg: Scale = 1.0
 
     @model_validator(mode="after")
-    def _both_or_neither(self) -> Kontext:
+    def _both_or_neither(self) -> KontextOptions:
         _true_guidance(self.negative_prompt, self.true_cfg)
         return self
 
 
-class Flux2(Common):
+class Flux2Options(PipelineOptions):
     """FLUX.2 and FLUX.2 klein."""
 
     guidance: Scale
     max_sequence_length: Length = 512
     max_area: Annotated[int, Field(ge=16 * 16, le=MEGAPIXEL)] = MEGAPIXEL
-    """Larger inputs are answered at this many pixels; the pipeline itself looks at no more than a megapixel."""
+    """Larger inputs are answered at this many pixels; the pipeline uses at most a megapixel of the input."""
     text_encoder_out_layers: tuple[int, ...] | None = None
-    """Which layers of the text encoder are read; None: those of the published models."""
+    """Layers of the text encoder to use; None: those of the published models."""
 
 
-class Qwen(Common):
+class QwenOptions(PipelineOptions):
     """Qwen-Image-Edit, with one image or several."""
 
     negative_prompt: str | None = " "
@@ -116,12 +116,12 @@ class Qwen(Common):
     max_area: Area = MEGAPIXEL
 
     @model_validator(mode="after")
-    def _both_or_neither(self) -> Qwen:
+    def _both_or_neither(self) -> QwenOptions:
         _true_guidance(self.negative_prompt, self.true_cfg)
         return self
 
 
-class InstructPix2Pix(Common):
+class InstructPix2PixOptions(PipelineOptions):
     """InstructPix2Pix."""
 
     guidance: Scale
@@ -129,18 +129,18 @@ class InstructPix2Pix(Common):
     negative_prompt: str | None = None
 
 
-_MODELS: Mapping[str, type[Common]] = {
-    "flux-kontext": Kontext,
-    "flux-2": Flux2,
-    "flux-2-klein": Flux2,
-    "qwen-edit": Qwen,
-    "qwen-edit-plus": Qwen,
-    "instruct-pix2pix": InstructPix2Pix,
+_MODELS: Mapping[str, type[PipelineOptions]] = {
+    "flux-kontext": KontextOptions,
+    "flux-2": Flux2Options,
+    "flux-2-klein": Flux2Options,
+    "qwen-edit": QwenOptions,
+    "qwen-edit-plus": QwenOptions,
+    "instruct-pix2pix": InstructPix2PixOptions,
 }
 
 
-def read_options(name: str, model: Model, given: Mapping[str, Any]) -> Common:
-    """The options with the model's defaults, or a StudyError of one line."""
+def read_options(name: str, model: DiffusersModel, given: Mapping[str, Any]) -> PipelineOptions:
+    """Check the options and add the model's defaults; an error is a one-line `StudyError`."""
     family = FAMILIES[model.family]
     defaults = {"steps": model.steps} | ({} if model.guidance is None else {"guidance": model.guidance})
     options = check_document({**defaults, **given}, _MODELS[family.name], where=f"editor '{name}'")
@@ -149,19 +149,19 @@ def read_options(name: str, model: Model, given: Mapping[str, Any]) -> Common:
     return options
 
 
-def read_family(name: str, given: Mapping[str, Any]) -> Family:
-    """The family that the generic editor was asked for."""
-    wanted = given.get("family")
+def read_family(name: str, given: Mapping[str, Any]) -> PipelineFamily:
+    """The family that the options of the generic editor name."""
+    family = given.get("family")
     known = ", ".join(FAMILIES)
-    if wanted is None or given.get("path") is None:
+    if family is None or given.get("path") is None:
         raise StudyError(f"editor '{name}' needs the options 'family' ({known}) and 'path' (a folder or a hub id)")
-    if wanted not in FAMILIES:
-        raise StudyError(f"editor '{name}': unknown family {wanted!r}{suggest(str(wanted), FAMILIES)} (known: {known})")
-    return FAMILIES[wanted]
+    if family not in FAMILIES:
+        raise StudyError(f"editor '{name}': unknown family {family!r}{suggest(str(family), FAMILIES)} (known: {known})")
+    return FAMILIES[family]
 
 
 def _true_guidance(negative: str | None, scale: float) -> None:
-    # the pipelines only log a warning and go on without guidance
+    # the pipelines only log a warning and run without guidance
     if negative is not None and scale <= 1:
         raise ValueError(f"negative_prompt has no effect with true_cfg {scale:g}; give a true_cfg above 1, or neither")
     if negative is None and scale > 1:

@@ -1,10 +1,9 @@
-"""Two components that transformers only builds next to torchvision, made without it.
+"""Two components that transformers builds only with torchvision, built without it.
 
-torchvision comes from the registries built for CUDA and drags a matching torch behind it, for two small jobs: the words
-of FLUX.2 go through the tokenizer alone, and the picture that Qwen-Image-Edit reads is cut into patches. Both are made
-here, whether torchvision is there or not, so that it never decides an answer. The tokenizer gives the very same ids as
-FLUX.2's own processor; Qwen's patches differ from those of torchvision by one grey level at most, as Pillow rounds when
-it resizes.
+torchvision wheels are built for CUDA and require a matching torch, for two small jobs: FLUX.2 needs only the tokenizer,
+and the image for Qwen-Image-Edit is cut into patches. Both are done here even if torchvision is installed, so that it
+never changes an answer. The tokenizer gives the same ids as FLUX.2's own processor; Qwen's patches differ from those of
+torchvision by at most one grey level, as Pillow rounds when it resizes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ IMAGE = "<|image_pad|>"
 _PLACE = "<|place|>"
 
 
-def words_alone(folder: Path) -> Any:
+def text_tokenizer(folder: Path) -> Any:
     """The tokenizer inside a processor's folder, with the processor's chat template."""
     from transformers import PreTrainedTokenizerFast
 
@@ -29,17 +28,17 @@ def words_alone(folder: Path) -> Any:
     return tokenizer
 
 
-def words_and_pictures(folder: Path) -> WordsAndPictures:
+def image_text_processor(folder: Path) -> ImageTextProcessor:
     """Qwen's processor from its folder."""
     from transformers import AutoTokenizer
     from transformers.models.qwen2_vl import image_processing_pil_qwen2_vl as pillow
 
     patches = pillow.Qwen2VLImageProcessorPil.from_pretrained(str(folder))
-    return WordsAndPictures(AutoTokenizer.from_pretrained(str(folder)), patches)
+    return ImageTextProcessor(AutoTokenizer.from_pretrained(str(folder)), patches)
 
 
-class WordsAndPictures:
-    """Makes room in the words for every patch of every picture, in order."""
+class ImageTextProcessor:
+    """Inserts a placeholder token into the prompt for every patch of every image, in order."""
 
     def __init__(self, tokenizer: Any, patches: Any) -> None:
         self.tokenizer = tokenizer
@@ -48,7 +47,7 @@ class WordsAndPictures:
     def __call__(
         self, *, text: Sequence[str], images: Any, padding: bool = True, return_tensors: str = "pt", **_: Any
     ) -> Any:
-        """As the pipelines call it."""
+        """Tokenize prompts and images, with the signature that the pipelines expect."""
         from transformers import BatchFeature
 
         seen = self.patches(images=images, return_tensors=return_tensors)

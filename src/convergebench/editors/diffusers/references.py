@@ -1,8 +1,8 @@
-"""FLUX.2 takes a list of images for several pictures of one scene and gives every sample all of them.
+"""Batching for FLUX.2, which treats a list of images as references for every sample.
 
-To send several chains through one call, the step that turns the list into tokens is replaced: each sample gets the
-tokens of its own image, at the place a single reference has. Everything else is the pipeline's own, and a test holds
-that a batch gives what the samples give alone.
+To batch several requests, the step that turns the list into tokens is replaced: each sample gets the tokens of its own
+image, at the position of a single reference. Everything else is the pipeline's own, and a test checks that a batch
+gives the same results as single samples.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from types import MethodType
 from typing import Any
 
 
-def one_each(pipeline: Any) -> None:
-    """Let this pipeline take a list of images as a batch from now on."""
+def batch_references(pipeline: Any) -> None:
+    """Change this pipeline so that a list of images is a batch."""
     pipeline.prepare_image_latents = MethodType(_prepare_image_latents, pipeline)
 
 

@@ -1,4 +1,4 @@
-"""The editor around a MAXIM network: it restores what it is given, the words unread, every time anew."""
+"""A MAXIM network as an editor: it restores the image and ignores the instruction."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pydantic import Field, StringConstraints
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
-from convergebench.editors.base import BaseEditor, on_the_processor
-from convergebench.editors.device import chosen_device, without_gpu
+from convergebench.editors.base import BaseEditor, cpu_limits
+from convergebench.editors.device import chosen_device, lacking_gpu
 from convergebench.editors.maxim.frame import FACTOR, Padding, Rounding, margins, restored
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     from convergebench.editors.maxim.program import Program
 
 VERSION = 1
-"""Raised whenever the pixels would change; part of every fingerprint."""
+"""Incremented whenever the output pixels change; part of every fingerprint."""
 
 Task = Literal[
     "denoising", "deblurring", "deraining", "enhancement", "retouching", "dehazing-indoor", "dehazing-outdoor"
 ]
 
 
-class Options(Strict):
-    """What a study may say about a MAXIM restorer."""
+class MaximOptions(Strict):
+    """Options of a MAXIM restorer."""
 
     device: Annotated[str, StringConstraints(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
-    """`auto`, `cpu`, `cuda` or `cuda:1`. Where it runs is not what it is: noted, but not part of its identity."""
+    """`auto`, `cpu`, `cuda` or `cuda:1`. It is recorded with every answer, but not part of the fingerprint."""
     tile: Annotated[int, Field(ge=0, multiple_of=FACTOR)] = 0
     """Side of the tiles in pixels; 0: the whole picture at once.
 
-    Tiles need less memory, but the network looks at a picture as a whole, so their seams show.
+    Tiles need less memory, but the network uses the whole picture, so seams become visible.
     """
     padding: Padding = "reflect"
-    """How sides get to a multiple of 64: mirrored like MAXIM's authors do it, or `zeros` like the npm packages."""
+    """How sides are padded to a multiple of 64: mirrored as by MAXIM's authors, or `zeros` as in the npm packages."""
     rounding: Rounding = "nearest"
-    """How values get to 8 bits; `down` like the npm packages, which darkens a chain by half a level at every step."""
+    """Rounding to 8 bits; `down`, as in the npm packages, darkens a chain by half a level at every step."""
 
 
 class MaximEditor(BaseEditor):
-    """Restores. Equal images give equal bytes on the same machine."""
+    """Restores images. Equal images give equal bytes on the same machine."""
 
     def __init__(self, name: str, task: Task, options: Mapping[str, Any]) -> None:
         self.name = name
-        self.options = check_document(options, Options, where=f"editor '{name}'")
+        self.options = check_document(options, MaximOptions, where=f"editor '{name}'")
         self.weight = f"maxim-{task}"
         chosen = {
             "weights": identity(self.weight),
@@ -65,18 +65,18 @@ class MaximEditor(BaseEditor):
         }
         self.fingerprint = ids.fingerprint(self.weight, VERSION, chosen)
         self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=4.0)
-        # all cores work on one picture, and a large one takes its time
-        self.limits = on_the_processor(at_once=1)
+        # all cores work on one picture, and a large one takes long
+        self.limits = cpu_limits(at_once=1)
         self._program: Program | None = None
         self._lock = Lock()
 
     def lacks(self) -> list[str]:
-        """Torch, the weights, the GPU that was asked for."""
+        """Missing torch, weights and the requested GPU."""
         found = []
         if find_spec("torch") is None:
             found.append('torch is not installed; type: pip install "convergebench[learned]"')
         elif self.options.device.startswith("cuda"):
-            found += without_gpu(self.options.device)
+            found += lacking_gpu(self.options.device)
         if search(find_weight(self.weight)) is None:
             found.append(missing(find_weight(self.weight)))
         return found
@@ -86,17 +86,17 @@ class MaximEditor(BaseEditor):
         return await asyncio.to_thread(self._edit, request.image)
 
     async def close(self) -> None:
-        """Forget the network; a later call loads it again. One that is still at work ends in peace."""
+        """Unload the network; a later call loads it again. A call in progress is finished."""
         self._program = None
 
     def _edit(self, image: bytes) -> Edited:
         pixels = decode(image, what=f"the image given to {self.name}", alpha="white").pixels
         options = self.options
         added = margins(pixels.shape[0], pixels.shape[1], options.padding)
-        with self._lock:  # a call that was given up may still be at work, and must not share the memory
+        with self._lock:  # a cancelled call may still be running, and must not share the memory
             program = self._loaded()
             with _arithmetic(program.device):
-                worn = restored(
+                restored_pixels = restored(
                     *(program, pixels, added), padding=options.padding, tile=options.tile, rounding=options.rounding
                 )
             used = {
@@ -107,14 +107,14 @@ class MaximEditor(BaseEditor):
                 "tile": options.tile or "whole",
                 "rounding": options.rounding,
             }
-        return Edited(encode_png(worn), "image/png", f"{self.weight} {self.fingerprint}", used=used)
+        return Edited(encode_png(restored_pixels), "image/png", f"{self.weight} {self.fingerprint}", used=used)
 
     def _loaded(self) -> Program:
         program = self._program
         if program is None:
-            gone = self.lacks()
-            if gone:
-                raise Prerequisite(f"editor '{self.name}': " + "; ".join(gone))
+            missing_parts = self.lacks()
+            if missing_parts:
+                raise Prerequisite(f"editor '{self.name}': " + "; ".join(missing_parts))
             from convergebench.editors.maxim.graph import read_graph
             from convergebench.editors.maxim.program import Program
 
@@ -124,17 +124,17 @@ class MaximEditor(BaseEditor):
 
 @contextmanager
 def _arithmetic(device: str) -> Iterator[None]:
-    """No gradients; on a GPU one call at a time and no shortened float32."""
+    """No gradients; on a GPU one call at a time and full float32 precision (no TF32)."""
     import torch
 
-    from convergebench.metrics._torch import exact
+    from convergebench.metrics._torch import full_precision
 
-    with exact() if device != "cpu" else torch.inference_mode():
+    with full_precision() if device != "cpu" else torch.inference_mode():
         yield
 
 
 def _threads() -> int:
-    """Sums that are split among another number of threads round otherwise in their last digit."""
+    """Number of torch threads, recorded because it changes the rounding of the last digit."""
     import torch
 
     return torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""A picture's way into the network and out again: sides to multiples of 64, tiles where they are asked for, 8 bits."""
+"""Runs a network on a picture: pads sides to multiples of 64, optionally tiles it, and rounds to 8 bits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rounding = Literal["nearest", "down"]
 
 
 class Margins(NamedTuple):
-    """Pixels that were added on each side."""
+    """Padding on each side, in pixels."""
 
     above: int
     below: int
@@ -31,7 +31,7 @@ class Margins(NamedTuple):
 
 
 def margins(height: int, width: int, padding: Padding) -> Margins:
-    """Mirrored pixels go half to either side, as MAXIM's authors have it; black ones below and right."""
+    """Mirrored padding is split between both sides, as by MAXIM's authors; black padding goes below and right."""
     rows, columns = -height % FACTOR, -width % FACTOR
     above, left = (rows // 2, columns // 2) if padding == "reflect" else (0, 0)
     return Margins(above, rows - above, left, columns - left)
@@ -40,7 +40,7 @@ def margins(height: int, width: int, padding: Padding) -> Margins:
 def restored(
     program: Program, pixels: Pixels, added: Margins, *, padding: Padding, tile: int, rounding: Rounding
 ) -> Pixels:
-    """What the network makes of a picture, cut back to its size."""
+    """The network's output for a picture, cropped to its size."""
     import torch
 
     sides = ((added.above, added.below), (added.left, added.right), (0, 0))

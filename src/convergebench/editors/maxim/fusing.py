@@ -1,8 +1,8 @@
-"""Joining nodes: where several of them are together a layer that torch has, one node takes their place.
+"""Merges nodes that together form a torch layer into one node.
 
-A graph that was exported is spelt out down to single additions, and each of them passes over the whole picture. What
-is joined here gives the same numbers up to the last digits. A pattern that is not met exactly is left as it is, so a
-graph without any of them merely runs slower.
+An exported graph consists of single additions and products, each a pass over the whole picture. A merged node gives
+the same numbers up to the last digits. Nodes that do not match a pattern exactly stay as they are, so a graph without
+any match only runs slower.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from convergebench.editors.maxim.graph import Array, Graph, Node, Reference
-from convergebench.editors.maxim.operations.fused import CONVOLUTION, GELU, LAYER_NORM, LINEAR
+from convergebench.editors.maxim.graph import Array, Graph, GraphNode, NodeOutput
+from convergebench.editors.maxim.operations import CONVOLUTION, GELU, LAYER_NORM, LINEAR
 
 DENSE = "abcg,gf->abcf"
 """The product of every pixel with a matrix, as the exporter writes it."""
@@ -44,24 +44,24 @@ class _Fusing:
                 self._put(name, self._packed(node, None))
         return Graph(self._nodes, self._constants, self._graph.input, self._graph.output)
 
-    def _put(self, name: str, node: Node | None) -> None:
+    def _put(self, name: str, node: GraphNode | None) -> None:
         if node is not None:
-            self._nodes[name] = Node(name, node.op, node.inputs, node.attributes)
+            self._nodes[name] = GraphNode(name, node.op, node.inputs, node.attributes)
 
-    # --- what is where --------------------------------------------------------------------------------
+    # --- looking up nodes --------------------------------------------------------------------------------
 
-    def _node(self, reference: Reference, op: str) -> Node | None:
-        """The node there as the file has it, if it is of that kind."""
+    def _node(self, reference: NodeOutput, op: str) -> GraphNode | None:
+        """The original node behind a reference, if it has this operation."""
         node = self._graph.nodes[reference.name]
         return node if node.op == op else None
 
-    def _number(self, reference: Reference) -> float:
-        """The constant there if it is a single number, else NaN, which equals nothing."""
+    def _number(self, reference: NodeOutput) -> float:
+        """The referenced constant if it is a single number, else NaN, which equals nothing."""
         value = self._graph.constants.get(reference.name)
         return float(value.reshape(())) if value is not None and value.size == 1 else math.nan
 
-    def _times(self, node: Node | None) -> tuple[Reference, float] | None:
-        """(what, factor) of a product with a constant number."""
+    def _times(self, node: GraphNode | None) -> tuple[NodeOutput, float] | None:
+        """(value, factor) of a product with a constant number."""
         if node is None or node.op != "Mul":
             return None
         for number, other in (node.inputs, node.inputs[::-1]):
@@ -69,19 +69,19 @@ class _Fusing:
                 return other, factor
         return None
 
-    def _channels(self, reference: Reference) -> Array | None:
-        """A constant that has one number for each channel, as a row."""
+    def _channels(self, reference: NodeOutput) -> Array | None:
+        """The referenced constant with one number per channel, as a row."""
         value = self._graph.constants.get(reference.name)
         return value.reshape(-1) if value is not None and value.ndim == 4 and value.shape[-1] == value.size else None
 
-    def _constant(self, name: str, value: Array) -> Reference:
+    def _constant(self, name: str, value: Array) -> NodeOutput:
         self._constants[name] = value
-        self._nodes[name] = Node(name, "Const")
-        return Reference(name)
+        self._nodes[name] = GraphNode(name, "Const")
+        return NodeOutput(name)
 
     # --- x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) ------------------------------------------------
 
-    def _gelu(self, name: str, node: Node) -> None:
+    def _gelu(self, name: str, node: GraphNode) -> None:
         for half, rest in (node.inputs, node.inputs[::-1]):
             halved = self._times(self._node(half, "Mul"))
             added = self._node(rest, "AddV2")
@@ -90,10 +90,10 @@ class _Fusing:
             for one, bent in (added.inputs, added.inputs[::-1]):
                 tanh = self._node(bent, "Tanh")
                 if tanh is not None and self._number(one) == 1 and self._is_gelu_inside(tanh.inputs[0], halved[0]):
-                    self._put(name, Node(name, GELU, (halved[0],)))
+                    self._put(name, GraphNode(name, GELU, (halved[0],)))
                     return
 
-    def _is_gelu_inside(self, reference: Reference, value: Reference) -> bool:
+    def _is_gelu_inside(self, reference: NodeOutput, value: NodeOutput) -> bool:
         scaled = self._times(self._node(reference, "Mul"))
         added = self._node(scaled[0], "AddV2") if scaled else None
         if scaled is None or added is None or not math.isclose(scaled[1], math.sqrt(2 / math.pi), rel_tol=1e-6):
@@ -103,7 +103,7 @@ class _Fusing:
             for first, second in (added.inputs, added.inputs[::-1])
         )
 
-    def _is_cube(self, node: Node | None, value: Reference) -> bool:
+    def _is_cube(self, node: GraphNode | None, value: NodeOutput) -> bool:
         if node is None:
             return False
         for first, second in (node.inputs, node.inputs[::-1]):
@@ -114,7 +114,7 @@ class _Fusing:
 
     # --- (x - mean) · (1/√(variance + ε) · scale) + bias, along the channels -----------------------------
 
-    def _layer_norm(self, name: str, node: Node) -> None:
+    def _layer_norm(self, name: str, node: GraphNode) -> None:
         for product, added in (node.inputs, node.inputs[::-1]):
             bias, scaled = self._channels(added), self._node(product, "Mul")
             if bias is None or scaled is None:
@@ -127,11 +127,11 @@ class _Fusing:
                         self._put(name, self._norm(name, centred.inputs[0], *found, bias))
                         return
 
-    def _norm(self, name: str, value: Reference, scale: Array, epsilon: float, bias: Array) -> Node:
+    def _norm(self, name: str, value: NodeOutput, scale: Array, epsilon: float, bias: Array) -> GraphNode:
         inputs = (value, self._constant(f"{name}/scale", scale), self._constant(f"{name}/bias", bias))
-        return Node(name, LAYER_NORM, inputs, {"epsilon": epsilon})
+        return GraphNode(name, LAYER_NORM, inputs, {"epsilon": epsilon})
 
-    def _normalised(self, centred: Node, factor: Node, bias: Array) -> tuple[Array, float] | None:
+    def _normalised(self, centred: GraphNode, factor: GraphNode, bias: Array) -> tuple[Array, float] | None:
         """(scale, ε) if these two are the parts of a normalisation."""
         value, mean = centred.inputs[0], self._node(centred.inputs[1], "Reshape")
         for root, weights in (factor.inputs, factor.inputs[::-1]):
@@ -147,8 +147,8 @@ class _Fusing:
                     return scale, epsilon
         return None
 
-    def _is_variance(self, reference: Reference, value: Reference, mean: Reference, count: int) -> bool:
-        """The mean of the squares less the square of the mean, never below nothing."""
+    def _is_variance(self, reference: NodeOutput, value: NodeOutput, mean: NodeOutput, count: int) -> bool:
+        """The mean of the squares minus the square of the mean, at least zero."""
         above = self._node(reference, "Maximum")
         if above is None:
             return False
@@ -169,7 +169,7 @@ class _Fusing:
             )
         return False
 
-    def _is_mean(self, reference: Reference, value: Reference, count: int) -> bool:
+    def _is_mean(self, reference: NodeOutput, value: NodeOutput, count: int) -> bool:
         """Along the last of four axes."""
         scaled = self._times(self._node(reference, "Mul"))
         summed = self._node(scaled[0], "Sum") if scaled else None
@@ -179,7 +179,7 @@ class _Fusing:
 
     # --- products with constant weights, and the bias after them ----------------------------------------
 
-    def _with_bias(self, name: str, node: Node) -> None:
+    def _with_bias(self, name: str, node: GraphNode) -> None:
         for product, added in (node.inputs, node.inputs[::-1]):
             before = self._graph.nodes[product.name]
             bias = self._channels(added)
@@ -187,8 +187,8 @@ class _Fusing:
                 self._put(name, self._packed(before, bias))
                 return
 
-    def _packed(self, node: Node, bias: Array | None) -> Node | None:
-        """The layer with its weights in torch's order; None where it is none with constant weights."""
+    def _packed(self, node: GraphNode, bias: Array | None) -> GraphNode | None:
+        """The layer with its weights in torch's order; None unless it is a layer with constant weights."""
         weights = self._graph.constants.get(node.inputs[1].name)
         if weights is None:
             return None
@@ -204,7 +204,7 @@ class _Fusing:
         inputs = [node.inputs[0], self._constant(f"{node.name}/packed", packed)]
         if bias is not None:
             inputs.append(self._constant(f"{node.name}/bias", bias))
-        return Node(node.name, op, tuple(inputs), attributes)
+        return GraphNode(node.name, op, tuple(inputs), attributes)
 
     @staticmethod
     def _is_pointwise(attributes: Mapping[str, object]) -> bool:

@@ -1,7 +1,6 @@
 """Reading a TensorFlow.js graph model: `model.json` with the nodes, and the shards with the numbers.
 
-Only what such a file may hold is believed: lengths are checked against the shards, names against each other, and
-nothing in it can run.
+The file is not trusted: lengths are checked against the shards, names against each other, and nothing in it can run.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import base64
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ TYPES: Mapping[str, type[np.generic]] = {"float32": np.float32, "int32": np.int3
 Array = NDArray[Any]
 
 
-class Reference(NamedTuple):
+class NodeOutput(NamedTuple):
     """Which output of which node."""
 
     name: str
@@ -33,32 +32,28 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """One operation: its name, its kind, where its inputs come from, and its attributes as plain values."""
 
     name: str
     op: str
-    inputs: tuple[Reference, ...] = ()
+    inputs: tuple[NodeOutput, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
-
-    def fed_by(self, *inputs: Reference) -> Node:
-        """The same with other inputs."""
-        return replace(self, inputs=inputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     """Nodes by name, the values of those that are constant, and what goes in and comes out."""
 
-    nodes: Mapping[str, Node]
+    nodes: Mapping[str, GraphNode]
     constants: Mapping[str, Array]
     input: str
-    output: Reference
+    output: NodeOutput
 
-    def order(self) -> list[Node]:
+    def order(self) -> list[GraphNode]:
         """The nodes that the output needs, each after all that it needs itself."""
         seen: set[str] = set()
-        sorted_nodes: list[Node] = []
+        sorted_nodes: list[GraphNode] = []
         waiting: list[tuple[str, bool]] = [(self.output.name, False)]
         while waiting:
             name, done = waiting.pop()
@@ -88,7 +83,7 @@ def read_graph(folder: Path) -> Graph:
     return _checked(path, nodes, constants, outputs)
 
 
-def _checked(path: Path, nodes: dict[str, Node], constants: dict[str, Array], outputs: list[Reference]) -> Graph:
+def _checked(path: Path, nodes: dict[str, GraphNode], constants: dict[str, Array], outputs: list[NodeOutput]) -> Graph:
     inputs = [node.name for node in nodes.values() if node.op == "Placeholder"]
     if len(inputs) != 1 or len(outputs) != 1:
         raise StudyError(f"{path} has {len(inputs)} inputs and {len(outputs)} outputs; one of each can be run")
@@ -103,17 +98,17 @@ def _checked(path: Path, nodes: dict[str, Node], constants: dict[str, Array], ou
     return Graph(nodes, constants, inputs[0], outputs[0])
 
 
-def _node(content: Mapping[str, Any]) -> Node:
+def _node(content: Mapping[str, Any]) -> GraphNode:
     op = content["op"]
-    # what starts with ^ only says what has to be finished before; nothing here has effects
+    # inputs that start with ^ only set the order, which matters only for side effects
     inputs = tuple(_reference(one) for one in content.get("input", ()) if not one.startswith("^"))
     given = content.get("attr", {}) if op != "Const" else {}
-    return Node(content["name"], op, inputs, {name: _value(one) for name, one in given.items()})
+    return GraphNode(content["name"], op, inputs, {name: _value(one) for name, one in given.items()})
 
 
-def _reference(text: str) -> Reference:
+def _reference(text: str) -> NodeOutput:
     name, _, output = text.partition(":")
-    return Reference(name, int(output or 0))
+    return NodeOutput(name, int(output or 0))
 
 
 def _value(attribute: Mapping[str, Any]) -> Any:
@@ -144,7 +139,7 @@ def _text(encoded: str) -> str:
 
 
 def _weights(folder: Path, group: Mapping[str, Any]) -> dict[str, Array]:
-    """The arrays of one group: its shards are one long row of bytes, and the arrays lie in it one after the other."""
+    """The arrays of one group, which are stored one after the other in its concatenated shards."""
     row = bytearray()
     for name in group["paths"]:
         if Path(name).name != name:

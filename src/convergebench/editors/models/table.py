@@ -20,54 +20,54 @@ from convergebench.errors import StudyError
 from convergebench.types import Capabilities, Limits
 
 DATA = Path(__file__).parent / "data"
-READ = datetime.date(2026, 11, 15)
-"""The day on which the shipped table was last gone through."""
-SOON = datetime.timedelta(days=60)
-"""A model that ends within this time is warned about."""
+LAST_CHECKED = datetime.date(2026, 11, 15)
+"""Day on which the shipped table was last checked."""
+WARN_BEFORE = datetime.timedelta(days=60)
+"""Users are warned about a model that is retired within this time."""
 
 Date = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 Dollars = Annotated[float, Field(ge=0)]
 
 
-class Price(Strict):
-    """What a provider charges, as it was read on a day; what a model thinks before it draws comes on top."""
+class ModelPrice(Strict):
+    """What a provider charges, as read on a given day; reasoning tokens are charged in addition."""
 
     call: Dollars | None = None
     """One edit at the default resolution."""
     resolutions: dict[str, Dollars] = Field(default_factory=dict)
     sent: Dollars = 0.0
-    """What sending one image and its words adds, where that is charged apart."""
+    """Added for sending one image and its instruction, if charged separately."""
     turn: Dollars = 0.0
-    """Each earlier turn of a single session, sent again with its image."""
+    """Added for each earlier turn of a session, which is sent again with its image."""
     tokens: dict[str, Dollars] = Field(default_factory=dict)
-    """Per million tokens, by the provider's kinds (text_input, image_input, text_output, image_output), where a reply
-    says how many it took."""
+    """Per million tokens, by the provider's kinds (text_input, image_input, text_output, image_output), where
+    replies report token counts."""
     megapixel: Dollars | None = None
-    """Where the price grows with the images: each megapixel of input and output beyond the one of each in `call`."""
+    """Added per megapixel of input and output beyond the one of each that `call` includes."""
     read: Date
-    """The day it was read."""
+    """Day on which the price was read."""
     source: str = ""
 
 
-class Bounds(Strict):
-    """What a provider takes."""
+class ModelLimits(Strict):
+    """Limits on calls and images."""
 
     at_once: Annotated[int, Field(ge=1)] = 4
     per_minute: Annotated[float, Field(gt=0)] | None = None
     seconds: Annotated[float, Field(gt=0)] = 600.0
     megabytes: Annotated[float, Field(gt=0)] | None = None
-    """Of one image."""
+    """Largest size of one image."""
     sides: tuple[int, int] | None = None
     """Shortest and longest side in pixels."""
 
 
-class Model(Strict):
+class ModelEntry(Strict):
     """One model at one provider."""
 
     id: str
     provider: str
     called: str = ""
-    """Its id on the wire, where that is another one."""
+    """Its id in requests, if that differs."""
     aliases: tuple[str, ...] = ()
     about: str
     licence: str
@@ -77,34 +77,34 @@ class Model(Strict):
     aspects: tuple[str, ...] = ()
     sessions: bool = False
     reasoning: bool = False
-    price: Price | None = None
-    """None: nobody knows."""
+    price: ModelPrice | None = None
+    """None: unknown."""
     seconds_per_call: Annotated[float, Field(gt=0)] = 15.0
-    bounds: Bounds = Bounds()
+    bounds: ModelLimits = ModelLimits()
     retires: Date | None = None
     successor: str = ""
     notes: str = ""
     """What a user should know: watermarks, sizes, drafts."""
     wire: dict[str, Any] = Field(default_factory=dict)
-    """What is particular to this model on the wire (names of fields, fixed arguments, sizes it takes); the provider's
-    editor says which keys there are."""
+    """Details of this model's requests (names of fields, fixed arguments, accepted sizes); the provider's editor
+    defines the keys."""
 
     @model_validator(mode="after")
-    def _is_of_a_piece(self) -> Model:
+    def _is_consistent(self) -> ModelEntry:
         if self.retires and not self.successor:
             raise ValueError(f"{self.id} retires and names no successor")
-        strange = set(self.price.resolutions) - set(self.resolutions) if self.price else set()
-        if strange:
-            raise ValueError(f"{self.id} has prices for resolutions it does not know: {', '.join(sorted(strange))}")
+        unknown = set(self.price.resolutions) - set(self.resolutions) if self.price else set()
+        if unknown:
+            raise ValueError(f"{self.id} has prices for resolutions it does not know: {', '.join(sorted(unknown))}")
         return self
 
     @property
     def wire_id(self) -> str:
-        """As it is sent."""
+        """The id that is sent in requests."""
         return self.called or self.id
 
     def capabilities(self) -> Capabilities:
-        """As the engine asks."""
+        """Its capabilities for the engine."""
         price = self.price
         return Capabilities(
             seed=self.seed != "none",
@@ -121,58 +121,58 @@ class Model(Strict):
         )
 
     def limits(self, account: str) -> Limits:
-        """How hard it may be driven."""
+        """Its rate limits."""
         return Limits(self.bounds.at_once, self.bounds.per_minute, self.bounds.seconds, account)
 
     def ended(self, today: datetime.date | None = None) -> bool:
-        """Whether its provider no longer answers for it."""
+        """Whether its provider has shut it down."""
         return self.retires is not None and datetime.date.fromisoformat(self.retires) <= (today or _today())
 
     def ends_soon(self, today: datetime.date | None = None) -> bool:
-        """Whether it has little time left."""
+        """Whether it is retired soon."""
         if self.retires is None or self.ended(today):
             return False
-        return datetime.date.fromisoformat(self.retires) - (today or _today()) <= SOON
+        return datetime.date.fromisoformat(self.retires) - (today or _today()) <= WARN_BEFORE
 
 
 class ModelsFile(Strict):
-    """A whole TOML file."""
+    """A TOML file of models."""
 
-    model: tuple[Model, ...] = ()
+    model: tuple[ModelEntry, ...] = ()
 
 
 def _today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
 
 
-def plain(name: str) -> str:
-    """A name as people type it, in one form: `Nano Banana` is `nano-banana`."""
+def slug(name: str) -> str:
+    """The lookup form of a name: `Nano Banana` becomes `nano-banana`."""
     return re.sub(r"[\s_]+", "-", name.strip().lower())
 
 
 @cache
-def models() -> Mapping[str, Model]:
+def models() -> Mapping[str, ModelEntry]:
     """Every model by id."""
-    found: dict[str, Model] = {}
+    found: dict[str, ModelEntry] = {}
     claimed: dict[str, str] = {}
     for path in _documents():
         for model in read_document(path, ModelsFile).model:
             for name in (model.id, *model.aliases):
-                if plain(name) in claimed:
-                    raise StudyError(f"'{name}' names two models: {claimed[plain(name)]} and {model.id} (in {path})")
-                claimed[plain(name)] = model.id
+                if slug(name) in claimed:
+                    raise StudyError(f"'{name}' names two models: {claimed[slug(name)]} and {model.id} (in {path})")
+                claimed[slug(name)] = model.id
             found[model.id] = model
     return found
 
 
 @cache
 def _names() -> Mapping[str, str]:
-    return {plain(name): model.id for model in models().values() for name in (model.id, *model.aliases)}
+    return {slug(name): model.id for model in models().values() for name in (model.id, *model.aliases)}
 
 
-def find_model(name: str) -> Model | None:
+def find_model(name: str) -> ModelEntry | None:
     """The model of this id or nickname, if there is one."""
-    identity = _names().get(plain(name))
+    identity = _names().get(slug(name))
     return None if identity is None else models()[identity]
 
 

@@ -1,5 +1,5 @@
-"""Editors behind providers and servers: one file or folder each, over what they share.
+"""Editors that call providers and servers: one file or folder each, on shared base classes.
 
-`table` names them. `remote` is what all have in common; `wired` adds our own HTTP, `sdk` the providers' libraries,
-`hosted` the market places, `own_server` the servers a user runs. `download` and `proportions` are tools of theirs.
+`table` lists them. `remote` is the base of all; `wired` adds our own HTTP client, `sdk` the providers' libraries,
+`hosted` platforms that host many models, `own_server` self-hosted servers. `download` and `proportions` are helpers.
 """

@@ -1,4 +1,4 @@
-"""AUTOMATIC1111, Forge and what else speaks `/sdapi/v1/img2img` (started with `--api`).
+"""AUTOMATIC1111, Forge and other servers with `/sdapi/v1/img2img` (started with `--api`).
 
 Plain image-to-image reads the prompt as a description of the result. Only with an InstructPix2Pix checkpoint is it an
 instruction; with any other, what is measured is how the picture drifts towards the words.
@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import picture_in
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_in
 from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.errors import BadReply, Prerequisite
@@ -26,15 +26,15 @@ from convergebench.wire.raw import without_images
 
 
 class Automatic1111Options(RemoteOptions):
-    """What is left out is left to the server, and recorded as the server says it was."""
+    """Unset options are left to the server, and recorded as it reports them."""
 
     checkpoint: str = ""
-    """The model by the server's name for it; nothing: whatever is loaded."""
+    """The server's name of the model; empty: the loaded one."""
     denoising: Annotated[float, Field(ge=0, le=1)] | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     guidance: Annotated[float, Field(ge=0, le=100)] | None = None
     image_guidance: Annotated[float, Field(ge=0, le=100)] | None = None
-    """InstructPix2Pix alone."""
+    """Only for InstructPix2Pix."""
     sampler: str | None = None
     negative_prompt: str | None = None
 
@@ -47,7 +47,7 @@ FIELDS = {
     "sampler": "sampler_name",
     "negative_prompt": "negative_prompt",
 }
-TOLD = {
+REPORTED = {
     "seed": "seed",
     "steps": "steps",
     "cfg_scale": "guidance",
@@ -56,7 +56,7 @@ TOLD = {
     "sd_model_name": "checkpoint",
     "sd_model_hash": "checkpoint_hash",
 }
-"""What the reply's `info` says was really used → as it is recorded."""
+"""Setting in the reply's `info` → name under which it is recorded."""
 
 
 class Automatic1111Editor(OwnServerEditor):
@@ -69,19 +69,19 @@ class Automatic1111Editor(OwnServerEditor):
     basic = True
     options: Automatic1111Options
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         self.capabilities = replace(self.capabilities, seed=True)
 
     def lacks(self) -> list[str]:
-        """A name and a password, if a variable for them was named."""
+        """Missing user name and password, if a variable is configured for them."""
         missing = super().lacks()
         if self.variables and not missing and ":" not in find_key(self.variables, login=True):
             missing.append(_no_password(self.variables[0]))
         return missing
 
     def notices(self) -> list[str]:
-        """What img2img is not."""
+        """A warning that img2img reads instructions only with some checkpoints."""
         plain = f"{self.name} reads the words as an instruction only if an InstructPix2Pix checkpoint is loaded"
         return [*super().notices(), plain]
 
@@ -97,23 +97,23 @@ class Automatic1111Editor(OwnServerEditor):
         price = self.price(request)
         reply = self.read(answer, price)
         info = _info(reply)
-        # the request comes back in the reply, with the picture that was sent in it
+        # the reply repeats the request, with the input image in it
         raw = without_images({"info": info, "images": reply.get("images")})
         image, mime = self.received(self._image(reply, raw, price), raw=raw, dollars=price)
-        told = {TOLD[name]: _plain(value) for name, value in info.items() if name in TOLD}
-        told = {name: value for name, value in told.items() if value is not None}
-        model = told.get("checkpoint")
+        reported = {REPORTED[name]: _plain(value) for name, value in info.items() if name in REPORTED}
+        reported = {name: value for name, value in reported.items() if value is not None}
+        model = reported.get("checkpoint")
         return Edited(
             image,
             mime,
             model if isinstance(model, str) and model else self.model.wire_id,
             price,
             raw=raw,
-            used={**used, **told},
+            used={**used, **reported},
         )
 
     def _arguments(self, request: EditRequest) -> tuple[dict[str, Any], dict[str, Any]]:
-        """(as it is sent, as it is recorded), without the words and the image."""
+        """(arguments to send, arguments to record), without instruction and image."""
         width, height = size_in_steps(request.image, 8)
         sent: dict[str, Any] = {
             "seed": request.seed,
@@ -133,7 +133,7 @@ class Automatic1111Editor(OwnServerEditor):
         if self.options.checkpoint:
             used["checkpoint"] = self.options.checkpoint
             sent["override_settings"] = {"sd_model_checkpoint": self.options.checkpoint}
-            # back and forth would load the model twice for every edit
+            # switching back would load the model twice for every edit
             sent["override_settings_restore_afterwards"] = False
         return sent, used
 
@@ -142,21 +142,21 @@ class Automatic1111Editor(OwnServerEditor):
         first = images[0] if isinstance(images, list) and images else None
         if not isinstance(first, str):
             raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
-        return picture_in(first, who=self.name, raw=raw, dollars=price)
+        return image_in(first, who=self.name, raw=raw, dollars=price)
 
 
 def _info(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts of the generation, which come as JSON inside JSON; servers that only act the part leave them empty."""
-    told = reply.get("info")
+    """The settings that were used, sent as JSON inside JSON; compatible servers may leave them empty."""
+    reported = reply.get("info")
     try:
-        info = json.loads(told) if isinstance(told, str) else told
+        info = json.loads(reported) if isinstance(reported, str) else reported
     except (ValueError, RecursionError):
         return {}
     return info if isinstance(info, dict) else {}
 
 
 def _plain(value: Any) -> str | int | float | None:
-    """A word or a number; anything else is no fact."""
+    """A string or a number, else None."""
     if isinstance(value, str):
         return clean(value)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at
-from convergebench.editors.providers.proportions import Allowed, size_to_ask
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_at, is_web_url
+from convergebench.editors.providers.proportions import AllowedSizes, requested_size
 from convergebench.editors.providers.remote import RemoteOptions
-from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
+from convergebench.editors.providers.wired import RequestShape, WiredEditor, amount, part
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
 from convergebench.images.decode import probe
 from convergebench.types import Edited, EditRequest
@@ -20,32 +20,32 @@ from convergebench.wire.client import clean
 from convergebench.wire.poll import until_done
 from convergebench.wire.raw import without_images
 
-UNWILLING = ("Request Moderated", "Content Moderated")
+MODERATED = ("Request Moderated", "Content Moderated")
 WAITING = ("Pending", "Queued", "Processing", "Reasoning")
 MEGAPIXEL = 1024**2
-SIZES = Allowed(shortest=64, most=4 * MEGAPIXEL, step=16)
-"""Of FLUX.2."""
+SIZES = AllowedSizes(shortest=64, most=4 * MEGAPIXEL, step=16)
+"""Sizes of FLUX.2."""
 
 
 class BlackForestLabsOptions(RemoteOptions):
-    """What else a call can carry."""
+    """Optional arguments of a call."""
 
     output_format: Literal["png", "jpeg"] = "png"
     safety_tolerance: Annotated[int, Field(ge=0, le=6)] | None = None
     steps: Annotated[int, Field(ge=1, le=50)] | None = None
-    """FLUX.2 flex alone."""
+    """Only for FLUX.2 flex."""
     guidance: Annotated[float, Field(ge=1.5, le=10)] | None = None
-    """FLUX.2 flex alone."""
+    """Only for FLUX.2 flex."""
 
 
-class BlackForestLabsShape(Shape):
-    """How the endpoints differ."""
+class BlackForestLabsShape(RequestShape):
+    """Differences between the endpoints."""
 
-    idle: ClassVar = frozenset({"tolerance"})
+    ignored: ClassVar = frozenset({"tolerance"})
     sized: bool = False
-    """It takes width and height; the others follow the input or `aspect_ratio`."""
+    """Accepts width and height; other endpoints follow the input or `aspect_ratio`."""
     stepped: bool = False
-    """It takes steps and guidance."""
+    """Accepts steps and guidance."""
     tolerance: int = 6
     """The highest safety tolerance."""
 
@@ -60,11 +60,11 @@ class BlackForestLabsEditor(WiredEditor):
     key_header = "x-key"
     key_form = "{}"
     address = "https://api.bfl.ai"
-    relatives = (".bfl.ai",)
+    own_hosts = (".bfl.ai",)
     options: BlackForestLabsOptions
     shape: BlackForestLabsShape
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         options = self.options
         if not self.shape.stepped and (options.steps is not None or options.guidance is not None):
@@ -73,7 +73,7 @@ class BlackForestLabsEditor(WiredEditor):
             raise StudyError(f"editor '{name}': safety_tolerance of {model.id} is at most {self.shape.tolerance}")
 
     async def edit(self, request: EditRequest) -> Edited:
-        """Submit, look until it is ready, download at once: the address expires after ten minutes."""
+        """Submit, poll until it is ready, download at once: the address expires after ten minutes."""
         used = self._arguments(request)
         data, _ = self.sendable(request)
         body = {**used, "prompt": request.instruction, "input_image": base64.b64encode(data).decode()}
@@ -85,12 +85,12 @@ class BlackForestLabsEditor(WiredEditor):
         if not isinstance(sample, str):
             message = f"{self.name} is ready and names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
-        data = await picture_at(self.wire, sample, who=self.name, raw=raw, dollars=dollars)
+        data = await image_at(self.wire, sample, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
 
     def _arguments(self, request: EditRequest) -> dict[str, Any]:
-        """Everything beside the words and the image. Without a word about the aspect, Kontext keeps the input's."""
+        """All arguments except instruction and image. Without an aspect, Kontext keeps the input's."""
         options, settings = self.options, request.settings
         sent: dict[str, Any] = {**self.shape.arguments, "output_format": options.output_format}
         if self.capabilities.seed:
@@ -99,13 +99,13 @@ class BlackForestLabsEditor(WiredEditor):
             if getattr(options, name) is not None:
                 sent[name] = getattr(options, name)
         if self.shape.sized:
-            sent["width"], sent["height"] = size_to_ask(request.image, settings, SIZES)
+            sent["width"], sent["height"] = requested_size(request.image, settings, SIZES)
         elif settings.aspect:
             sent["aspect_ratio"] = settings.aspect
         return sent
 
     def _dollars(self, task: dict[str, Any], request: EditRequest, used: Mapping[str, Any]) -> float:
-        """What the reply says it costs, in cents; else by the table, where more pixels cost more."""
+        """The cost that the reply states, in cents; else by the table, which depends on the pixels."""
         stated, price = amount(task.get("cost")), self.model.price
         if stated is not None:
             return stated / 100
@@ -117,25 +117,25 @@ class BlackForestLabsEditor(WiredEditor):
 
     async def _ready(self, task: dict[str, Any], dollars: float) -> dict[str, Any]:
         address, raw = task.get("polling_url"), without_images(task)
-        if not is_web(address):
+        if not is_web_url(address):
             message = f"{self.name} took the task and gives no polling address"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
 
-        async def look() -> dict[str, Any] | None:
-            result = await self.look_at(address, dollars=dollars, raw=raw)
+        async def poll() -> dict[str, Any] | None:
+            result = await self.poll_task(address, dollars=dollars, raw=raw)
             status = result.get("status")
             if status == "Ready":
                 return result
             if status not in WAITING:
-                raise self._ended(str(status), result, dollars)
+                raise self._failure(str(status), result, dollars)
             return None
 
-        return await until_done(look, seconds=self.limits.seconds, who=self.name, dollars=dollars)
+        return await until_done(poll, seconds=self.limits.seconds, who=self.name, dollars=dollars)
 
-    def _ended(self, status: str, result: dict[str, Any], dollars: float) -> EditorError:
+    def _failure(self, status: str, result: dict[str, Any], dollars: float) -> EditorError:
         """A task that ended without an image: stopped by the filter, failed (`Error`), or lost (`Task not found`)."""
         raw = without_images(result)
         why = clean(str(result.get("details") or result.get("result") or status))
-        if status in UNWILLING:
+        if status in MODERATED:
             return Refused(f"{status}: {why}", reason=status, raw=raw, dollars=dollars)
         return Transient(f"{self.name} answers {clean(status)}: {why}", raw=raw, dollars=dollars)

@@ -1,6 +1,6 @@
-"""A ComfyUI workflow in API format, with places for the picture, the words, the seed and the size.
+"""A ComfyUI workflow in API format, with placeholders for image, instruction, seed and size.
 
-A place is written into the workflow as `{image}`, `{instruction}`, `{seed}`, `{width}` or `{height}`.
+A placeholder is written into the workflow as `{image}`, `{instruction}`, `{seed}`, `{width}` or `{height}`.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ _PLACE = re.compile(r"\{(image|instruction|seed|width|height)\}")
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A graph with places in it."""
+    """A graph with placeholders."""
 
     nodes: Mapping[str, Any]
     places: frozenset[str]
     output: str
 
     def filled(self, values: Mapping[str, str | int]) -> Any:
-        """The graph with its places filled."""
+        """The graph with its placeholders replaced."""
         return _filled(self.nodes, values)
 
     @property
     def identity(self) -> str:
-        """What it does, in one word."""
+        """A hash of the graph, for the fingerprint."""
         return ids.content_hash([self.nodes, self.output])
 
 
 def read_workflow(path: Path, places: Mapping[Place, str], output: str) -> Workflow:
-    """A workflow file, checked; every mistake is one line before the first call."""
+    """Read and check a workflow file; every error is one line, before the first call."""
     nodes = _nodes(path)
     for place, where in places.items():
         nodes = _with_place(nodes, place, where, path)
-    found = frozenset(_found(nodes))
-    for wanted, what in (("image", "the picture's name"), ("instruction", "the words")):
-        if wanted not in found:
+    found = frozenset(_places_in(nodes))
+    for place, what in (("image", "the picture's name"), ("instruction", "the words")):
+        if place not in found:
             raise StudyError(
-                f'{path} has no place for {what}: write "{{{wanted}}}" where it goes, or say '
-                f'places = {{ {wanted} = "NODE.INPUT" }}'
+                f'{path} has no place for {what}: write "{{{place}}}" where it goes, or say '
+                f'places = {{ {place} = "NODE.INPUT" }}'
             )
     return Workflow(nodes, found, _output(nodes, output, path))
 
@@ -62,13 +62,13 @@ def _nodes(path: Path) -> dict[str, Any]:
         raise StudyError(f"the workflow {path} is no JSON: {error}") from error
     if isinstance(nodes, dict) and "nodes" in nodes and "links" in nodes:
         raise StudyError(f"{path} is a workflow for the screen; save it with Workflow → Export (API)")
-    whole = isinstance(nodes, dict) and all(
+    valid = isinstance(nodes, dict) and all(
         isinstance(node, dict) and isinstance(node.get("class_type"), str) and isinstance(node.get("inputs"), dict)
         for node in nodes.values()
     )
-    if not whole or not nodes:
+    if not valid or not nodes:
         raise StudyError(f"{path} is no workflow in API format (numbers of nodes → class_type and inputs)")
-    # titles do nothing, and must not make another editor of it
+    # titles have no effect, and must not change the fingerprint
     return {number: {part: node[part] for part in ("class_type", "inputs")} for number, node in nodes.items()}
 
 
@@ -97,12 +97,12 @@ def _output(nodes: Mapping[str, Any], output: str, path: Path) -> str:
     return saving[0]
 
 
-def _found(value: Any) -> set[str]:
-    """Places anywhere in the graph."""
+def _places_in(value: Any) -> set[str]:
+    """All placeholders in the graph."""
     if isinstance(value, str):
         return set(_PLACE.findall(value))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {place for part in parts for place in _found(part)}
+    return {place for part in parts for place in _places_in(part)}
 
 
 def _filled(value: Any, values: Mapping[str, str | int]) -> Any:
@@ -113,5 +113,5 @@ def _filled(value: Any, values: Mapping[str, str | int]) -> Any:
     if not isinstance(value, str):
         return value
     alone = _PLACE.fullmatch(value)
-    # in one go: braces in an instruction are the instruction's own
+    # in one pass: braces in an instruction are not placeholders
     return values[alone[1]] if alone else _PLACE.sub(lambda match: str(values[match[1]]), value)

@@ -1,6 +1,6 @@
-"""Servers that speak OpenAI's `/v1/images/edits`, each in its own accent.
+"""Servers with OpenAI's `/v1/images/edits` interface, each in its own dialect.
 
-The accents are data (`SERVERS`): which field takes the image, where the seed goes, what else is understood.
+The dialects are data (`SERVERS`): the fields for image and seed, and the supported options.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import picture_at, picture_in
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_at, image_in
 from convergebench.editors.providers.own_server import OwnServerEditor, size_in_steps
 from convergebench.editors.providers.remote import RemoteOptions
 from convergebench.errors import BadReply, StudyError
 from convergebench.ids import canonical
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.raw import beginning, without_images
+from convergebench.wire.raw import truncated, without_images
 
-OPENING, CLOSING = "<sd_cpp_extra_args>", "</sd_cpp_extra_args>"
-"""stable-diffusion.cpp reads what OpenAI has no field for out of the prompt, and takes it out before it generates."""
+OPENING_TAG, CLOSING_TAG = "<sd_cpp_extra_args>", "</sd_cpp_extra_args>"
+"""stable-diffusion.cpp reads options that OpenAI has no field for from the prompt, and then removes them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """How one kind of server wants to be asked."""
+class ServerDialect:
+    """The request format of one kind of server."""
 
     image: Literal["image", "image[]"] = "image"
     size: str = "auto"
-    """What is sent when the study says nothing: a word of the server's, or `input` for the image's own size."""
+    """Default size: a word of the server's, or `input` for the image's own size."""
     multiple: int = 16
     """Sides that are sent are multiples of this."""
     fixed: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Server:
     options: Mapping[str, str] = field(default_factory=dict)
     """Option (and `seed`) → form field; inside the prompt → a path into its JSON."""
     in_prompt: bool = False
-    """Options travel in the prompt."""
+    """Options are sent in the prompt."""
 
 
 _DIFFUSION = {
@@ -50,12 +50,12 @@ _DIFFUSION = {
 }
 _AS_PNG = {"response_format": "b64_json", "output_format": "png"}
 
-SERVERS: dict[str, Server] = {
-    "vllm-omni": Server(size="input", fixed=_AS_PNG, options={**_DIFFUSION, "strength": "strength"}),
-    "sglang": Server(size="input", fixed={**_AS_PNG, "enhance_prompt": "false"}, options=_DIFFUSION),
-    # without the word it answers with addresses on itself
-    "xinference": Server(size="original", fixed={"response_format": "b64_json"}),
-    "stable-diffusion.cpp": Server(
+SERVERS: dict[str, ServerDialect] = {
+    "vllm-omni": ServerDialect(size="input", fixed=_AS_PNG, options={**_DIFFUSION, "strength": "strength"}),
+    "sglang": ServerDialect(size="input", fixed={**_AS_PNG, "enhance_prompt": "false"}, options=_DIFFUSION),
+    # otherwise it answers with addresses on itself
+    "xinference": ServerDialect(size="original", fixed={"response_format": "b64_json"}),
+    "stable-diffusion.cpp": ServerDialect(
         image="image[]",
         size="input",
         fixed={"output_format": "png"},
@@ -69,19 +69,19 @@ SERVERS: dict[str, Server] = {
         },
         in_prompt=True,
     ),
-    "plain": Server(),
+    "plain": ServerDialect(),
 }
 
-_OWN = ("prompt", "image", "image[]", "model", "n", "size", "seed")
+_RESERVED = ("prompt", "image", "image[]", "model", "n", "size", "seed")
 """Fields that `extra` must not touch."""
 
 
 class CompatibleOptions(RemoteOptions):
-    """What else a call can carry, if its server understands it."""
+    """Optional arguments of a call, if the server supports them."""
 
     server: Literal["vllm-omni", "sglang", "xinference", "stable-diffusion.cpp", "plain"] = "plain"
     size: Annotated[str, StringConstraints(pattern=r"^([a-z]+|\d+x\d+)$")] | None = None
-    """`input`: the image's own; `auto` or another word of the server's; `1024x768`; nothing: what suits the server."""
+    """`input`: the image's own; `auto` or another word of the server's; `1024x768`; unset: the server's default."""
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     guidance: Annotated[float, Field(ge=0, le=100)] | None = None
     true_cfg: Annotated[float, Field(ge=0, le=100)] | None = None
@@ -102,14 +102,14 @@ class CompatibleEditor(OwnServerEditor):
     example = "http://127.0.0.1:8091/v1"
     options: CompatibleOptions
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         self._server = SERVERS[self.options.server]
-        self._require_understood()
+        self._require_supported()
         self.capabilities = replace(self.capabilities, seed="seed" in self._server.options)
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One multipart request; the image comes inside the reply, or where the reply says."""
+        """One multipart request; the reply holds the image or its address."""
         used = self._used(request)
         data, mime = self.sendable(request)
         form = {"prompt": self._prompt(request, used), "model": self.model.wire_id, "n": "1", **self._form(used)}
@@ -120,11 +120,11 @@ class CompatibleEditor(OwnServerEditor):
         raw = without_images(body)
         image, mime = self.received(await self._image(body, raw, price), raw=raw, dollars=price)
         thought = body.get("cot_output")
-        reasoning = beginning(thought) if isinstance(thought, str) and thought.strip() else None
+        reasoning = truncated(thought) if isinstance(thought, str) and thought.strip() else None
         return Edited(image, mime, self.model.wire_id, price, reasoning=reasoning, raw=raw, used=used)
 
-    def _require_understood(self) -> None:
-        """An option that the server would ignore must not stand in a study as if it counted."""
+    def _require_supported(self) -> None:
+        """`StudyError` for an option that the server would ignore."""
         known, chosen = self._server.options, self.options
         for option in CHOICES:
             if getattr(chosen, option) is not None and option not in known:
@@ -133,12 +133,12 @@ class CompatibleEditor(OwnServerEditor):
                     f"editor '{self.name}': server '{chosen.server}' takes no {option} (it takes: {able}); leave it "
                     "out, or send a field of the server's own with extra = { FIELD = VALUE }"
                 )
-        taken = [one for one in chosen.extra if one in _OWN or one in known.values() or one in self._server.fixed]
+        taken = [one for one in chosen.extra if one in _RESERVED or one in known.values() or one in self._server.fixed]
         if taken:
             raise StudyError(f"editor '{self.name}': the field '{taken[0]}' is set already; leave it out of extra")
 
     def _used(self, request: EditRequest) -> dict[str, Any]:
-        """Everything beside the words and the image, by the names of the options."""
+        """All arguments except instruction and image, by option name."""
         used: dict[str, Any] = {"server": self.options.server, "size": self._size(request.image)}
         if self.capabilities.seed:
             used["seed"] = request.seed
@@ -156,7 +156,7 @@ class CompatibleEditor(OwnServerEditor):
         return "{}x{}".format(*size_in_steps(image, self._server.multiple))
 
     def _form(self, used: Mapping[str, Any]) -> dict[str, str]:
-        """The fields; what travels in the prompt is left out."""
+        """The form fields, without those that are sent in the prompt."""
         fields = {} if self._server.in_prompt else self._server.options
         chosen = {fields[option]: str(value) for option, value in used.items() if option in fields}
         extra = {name: str(value) for name, value in self.options.extra.items()}
@@ -173,21 +173,21 @@ class CompatibleEditor(OwnServerEditor):
                 for parent in parents:
                     table = table.setdefault(parent, {})
                 table[last] = used[option]
-        return f"{request.instruction} {OPENING}{canonical(inside)}{CLOSING}"
+        return f"{request.instruction} {OPENING_TAG}{canonical(inside)}{CLOSING_TAG}"
 
     async def _image(self, body: Mapping[str, Any], raw: str, price: float) -> bytes:
-        """The first picture's bytes: in the reply as base64, or fetched from where the reply says."""
+        """The first image: from base64 in the reply, or from an address that it names."""
         listed = body.get("data")
         first = listed[0] if isinstance(listed, list) and listed else None
         if not isinstance(first, dict):
             raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
         inline, address = first.get("b64_json"), first.get("url")
         if isinstance(inline, str) and inline:
-            return picture_in(inline, who=self.name, raw=raw, dollars=price)
+            return image_in(inline, who=self.name, raw=raw, dollars=price)
         if not isinstance(address, str) or not address:
             raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
         try:
-            return await picture_at(self._wire, address, who=self.name, raw=raw, dollars=price)
-        except ValueError as error:  # half an address cannot even be taken apart
+            return await image_at(self._wire, address, who=self.name, raw=raw, dollars=price)
+        except ValueError as error:  # an invalid address cannot be parsed
             message = f"{self.name} names a picture at no address"
             raise BadReply(message, raw=raw, dollars=price, unsettled=not price) from error

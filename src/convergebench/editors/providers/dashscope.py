@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from convergebench.editors.providers.download import picture_at
-from convergebench.editors.providers.proportions import Allowed, size_to_ask
+from convergebench.editors.providers.download import image_at
+from convergebench.editors.providers.proportions import AllowedSizes, requested_size
 from convergebench.editors.providers.remote import RemoteOptions, data_uri
-from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
+from convergebench.editors.providers.wired import RequestShape, WiredEditor, amount, part
 from convergebench.errors import BadReply, Refused
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean
+from convergebench.wire.client import HttpReply, clean
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import Verdict, judge
+from convergebench.wire.verdict import ErrorVerdict, classify_failure
 
 PATH = "/services/aigc/multimodal-generation/generation"
 
 
 class DashScopeOptions(RemoteOptions):
-    """What else a call can carry."""
+    """Optional arguments of a call."""
 
     negative_prompt: str = " "
-    """What the picture should not show. A space, as their own examples send it: nothing in particular."""
+    """What the image should not show; a space, as in their examples, means nothing in particular."""
 
 
-class DashScopeShape(Shape):
-    """Which sizes a model takes. Without `most` it takes none and answers with about a megapixel."""
+class DashScopeShape(RequestShape):
+    """Accepted sizes. Without `most` none can be requested, and answers have about a megapixel."""
 
     least: int = 1
     most: int | None = None
@@ -50,7 +50,7 @@ class DashScopeEditor(WiredEditor):
     shape: DashScopeShape
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One call; the image it names lies there for a day."""
+        """One call; the image can be downloaded for a day."""
         used = self._parameters(request)
         content = [{"image": data_uri(*self.sendable(request))}, {"text": request.instruction}]
         body = {
@@ -60,17 +60,17 @@ class DashScopeEditor(WiredEditor):
         }
         answer = await self.wire.send("POST", PATH, json=body)
         reply = self.read(answer)
-        if reply.get("code") and not reply.get("output"):  # an error in the clothes of a success
+        if reply.get("code") and not reply.get("output"):  # an error with status 200
             raise self.verdict(answer).as_editor_error()
         dollars = self.price(request) * (amount(part(reply, "usage", "image_count")) or 1.0)
         raw = without_images(reply)
         address, words = _first(reply, "image"), _first(reply, "text")
         if address is None and words is not None:
-            said = f"{self.name} answers in words: {clean(words)}"  # of these no price list speaks
-            raise Refused(said, reason="no image", raw=raw, unsettled=True)
+            message = f"{self.name} answers in words: {clean(words)}"  # price lists do not mention these
+            raise Refused(message, reason="no image", raw=raw, unsettled=True)
         if address is None:
             raise BadReply(f"{self.name} answers and names no image", raw=raw, unsettled=True)
-        data = await picture_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
+        data = await image_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
 
@@ -85,18 +85,18 @@ class DashScopeEditor(WiredEditor):
             sent["seed"] = request.seed
         shape = self.shape
         if shape.most is not None:
-            allowed = Allowed(shape.least, shape.most, shape.shortest, shape.longest)
-            width, height = size_to_ask(request.image, request.settings, allowed)
+            allowed = AllowedSizes(shape.least, shape.most, shape.shortest, shape.longest)
+            width, height = requested_size(request.image, request.settings, allowed)
             sent["size"] = f"{width}*{height}"
         return sent
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """Codes say more than statuses: the same body may come with 400 or with 200.
+    def verdict(self, answer: HttpReply) -> ErrorVerdict:
+        """Codes are more precise than statuses: the same body may come with 400 or 200.
 
-        `Throttling.AllocationQuota` is a limit per minute and passes; `AllocationQuota.FreeTierOnly` is a free quota
-        that is used up, and does not.
+        `Throttling.AllocationQuota` is a limit per minute and temporary; `AllocationQuota.FreeTierOnly` is a free quota
+        that is used up, and permanent.
         """
-        found = judge(answer, status=400 if answer.status == 200 else None)
+        found = classify_failure(answer, status=400 if answer.status == 200 else None)
         code = found.code.lower()
         if code.startswith("datainspection"):
             return found._replace(kind="refused")
@@ -115,7 +115,7 @@ class DashScopeEditor(WiredEditor):
 
 
 def _first(reply: dict[str, Any], kind: str) -> str | None:
-    """The first image's address, or the first words, of an answer."""
+    """The address of the first image, or the first text, of an answer."""
     content = part(reply, "output", "choices", 0, "message", "content")
     found = [part(one, kind) for one in content] if isinstance(content, list) else []
     return next((one for one in found if isinstance(one, str) and one.strip()), None)

@@ -1,7 +1,7 @@
-"""Work that is done and paid for is not thrown away: looks and downloads that fail in passing are repeated here.
+"""Polling and downloads with retries, so that finished and paid work is not lost.
 
-The engine's own retry would hand in the same task again and pay again. What is here is bounded, and only ever asks for
-something that exists already.
+The engine's own retry would submit the task again and pay again. The retries here are limited, and only request
+something that already exists.
 """
 
 from __future__ import annotations
@@ -14,69 +14,73 @@ from typing import TypeGuard
 from urllib.parse import urljoin, urlsplit
 
 from convergebench.errors import BadReply, EditorError, StudyError, Transient
-from convergebench.wire.client import Answer, Wire, origin
-from convergebench.wire.verdict import BUSY, retry_after
+from convergebench.wire.client import HttpReply, Wire, origin
+from convergebench.wire.verdict import BUSY_STATUSES, retry_after
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before the second, third and last try."""
-PATIENCE = 10.0
-"""The longest wish of a server that is granted between two tries."""
-ELSEWHERE = frozenset({301, 302, 303, 307, 308})
-HOPS = 3
+LONGEST_PAUSE = 10.0
+"""Longest pause between two tries, even if the server asks for more."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MOST_REDIRECTS = 3
 
 
-async def steadily(
-    ask: Callable[[], Awaitable[Answer]], *, dollars: float = 0.0, raw: str | None = None, again: Collection[int] = BUSY
-) -> Answer:
-    """The answer to a question that may be asked twice, after at most four tries.
+async def with_retries(
+    request: Callable[[], Awaitable[HttpReply]],
+    *,
+    dollars: float = 0.0,
+    raw: str | None = None,
+    retry_on: Collection[int] = BUSY_STATUSES,
+) -> HttpReply:
+    """The reply to an idempotent request, after at most four tries.
 
-    `dollars` are already spent. Without any the work is under way or done, and nobody knows what it costs: unsettled.
+    `dollars` are already spent. If 0, the cost of the task is unknown, so an error is unsettled.
     """
     for pause in (*PAUSES, None):
         try:
-            answer = await ask()
-            if pause is None or answer.status not in again:
+            answer = await request()
+            if pause is None or answer.status not in retry_on:
                 return answer
-            wish = retry_after(answer.headers)
-        except StudyError as error:  # the address came out of a reply: no fault of the study's
+            requested = retry_after(answer.headers)
+        except StudyError as error:  # the address came from a reply, not from the study
             message = f"a reply names an address that is none: {error}"
             raise BadReply(message, dollars=dollars, raw=raw, unsettled=not dollars) from error
         except EditorError as error:
             if pause is None or not isinstance(error, Transient):
                 error.dollars, error.unsettled, error.raw = dollars, not dollars, error.raw or raw
                 raise
-            wish = error.retry_after
-        await asyncio.sleep(min(pause if wish is None else wish, PATIENCE))
+            requested = error.retry_after
+        await asyncio.sleep(min(pause if requested is None else requested, LONGEST_PAUSE))
     raise AssertionError("the last try returns or raises")
 
 
-async def picture_at(wire: Wire, address: str, *, who: str, raw: str | None, dollars: float) -> bytes:
-    """The bytes of an image that a reply names, by an address or inside one (`data:`)."""
+async def image_at(wire: Wire, address: str, *, who: str, raw: str | None, dollars: float) -> bytes:
+    """Fetch an image from an address in a reply, which may be a `data:` address."""
     if address.startswith("data:"):
-        return picture_in(address, who=who, raw=raw, dollars=dollars)
-    if not is_web(_joined(f"{wire.base_url}/", address)):
+        return image_in(address, who=who, raw=raw, dollars=dollars)
+    if not is_web_url(_absolute(f"{wire.base_url}/", address)):
         message = f"{who} names an image at an address that is none"
         raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
-    # a file may be named a moment before it is there
-    again = BUSY | {403, 404}
-    answer = await steadily(lambda: wire.download(address), dollars=dollars, raw=raw, again=again)
-    for _ in range(HOPS):
-        following = answer.headers.get("location", "")
-        if answer.status not in ELSEWHERE or not following:
+    # a file may be announced a moment before it exists
+    retry_on = BUSY_STATUSES | {403, 404}
+    answer = await with_retries(lambda: wire.download(address), dollars=dollars, raw=raw, retry_on=retry_on)
+    for _ in range(MOST_REDIRECTS):
+        location = answer.headers.get("location", "")
+        if answer.status not in REDIRECTS or not location:
             break
-        there = _joined(answer.address, following)
-        if not is_web(there) or (urlsplit(answer.address).scheme, urlsplit(there).scheme) == ("https", "http"):
-            message = f"{who} sends us to {origin(there)} for the image"
+        target = _absolute(answer.address, location)
+        if not is_web_url(target) or (urlsplit(answer.address).scheme, urlsplit(target).scheme) == ("https", "http"):
+            message = f"{who} sends us to {origin(target)} for the image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
-        answer = await steadily(_without_key(wire, there), dollars=dollars, raw=raw, again=again)
+        answer = await with_retries(_without_key(wire, target), dollars=dollars, raw=raw, retry_on=retry_on)
     if answer.status != 200:
         message = f"{who} is done, and its image cannot be fetched: {origin(answer.address)} answers {answer.status}"
         raise Transient(message, raw=raw, dollars=dollars, unsettled=not dollars)
     return answer.data
 
 
-def picture_in(text: object, *, who: str, raw: str | None, dollars: float) -> bytes:
-    """The bytes of an image that is in the reply itself, as base64 or as a `data:` address."""
+def image_in(text: object, *, who: str, raw: str | None, dollars: float) -> bytes:
+    """Decode an image in the reply itself, from base64 or a `data:` address."""
     if not isinstance(text, str) or not text:
         raise BadReply(f"{who} sent no image", raw=raw, dollars=dollars, unsettled=not dollars)
     head, _, inside = text.partition(",") if text.startswith("data:") else ("data:;base64", "", text)
@@ -89,20 +93,20 @@ def picture_in(text: object, *, who: str, raw: str | None, dollars: float) -> by
         raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars) from error
 
 
-def _joined(base: str, address: str) -> str:
-    """A whole address, or nothing where it cannot even be taken apart."""
+def _absolute(base: str, address: str) -> str:
+    """The absolute address, or empty if it cannot be parsed."""
     try:
         return urljoin(base, address)
     except ValueError:
         return ""
 
 
-def _without_key(wire: Wire, address: str) -> Callable[[], Awaitable[Answer]]:
+def _without_key(wire: Wire, address: str) -> Callable[[], Awaitable[HttpReply]]:
     return lambda: wire.send("GET", address, keyed=False)
 
 
-def is_web(address: object) -> TypeGuard[str]:
-    """Whether this is a whole address of the web: replies are never trusted to hold one."""
+def is_web_url(address: object) -> TypeGuard[str]:
+    """Whether this value from a reply is a valid http(s) address."""
     if not isinstance(address, str):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Any model on fal, by its queue: hand in, look, fetch the result, download. Why not their library: docs/design."""
+"""Any model on fal, by its queue: submit, poll, fetch the result, download. Why not their library: docs/design."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import json
 import re
 from typing import Any, ClassVar
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_at, is_web_url
 from convergebench.editors.providers.hosted import HostedEditor
 from convergebench.editors.providers.wired import part
 from convergebench.errors import BadReply, Refused, StudyError
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean, origin
+from convergebench.wire.client import HttpReply, clean, origin
 from convergebench.wire.poll import until_done
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import Verdict, judge
+from convergebench.wire.verdict import ErrorVerdict, classify_failure
 
-FAULTS = (400, 422)
-"""Statuses of a result that say what was wrong with the task: it made nothing and is not charged."""
+REJECTED = (400, 422)
+"""Statuses of a rejected task, which made nothing and is not charged."""
 _PATH = re.compile(r"^\w[\w.-]*(/\w[\w.-]*)+$")
 
 
@@ -30,22 +30,22 @@ class FalEditor(HostedEditor):
     keys: ClassVar = ("FAL_KEY",)
     key_form = "Key {}"
     address = "https://queue.fal.run"
-    relatives = (".fal.run", ".fal.ai")
-    calls_off_with = "PUT"
+    own_hosts = (".fal.run", ".fal.ai")
+    cancel_method = "PUT"
 
     @classmethod
-    def unlisted(cls, called: str) -> Model:
-        """Any path of theirs."""
+    def unlisted(cls, called: str) -> ModelEntry:
+        """A model that the table does not list, by its path."""
         if not _PATH.match(called):
             raise StudyError(f"'fal:{called}' is no model of fal; write it as on its page: fal:fal-ai/flux-pro/kontext")
         return super().unlisted(called)
 
     async def edit(self, request: EditRequest) -> Edited:
-        """Hand in, look until it is completed, fetch the result and the image it names."""
+        """Submit, poll until it is completed, fetch the result and the image it names."""
         sent, used = self.arguments(request)
         task = self.read(await self.wire.send("POST", f"/{self.model.wire_id}", json=sent))
         result = await self._result(task)
-        dollars = self.price(request)  # a task that failed is not counted: fal charges what was made
+        dollars = self.price(request)  # fal does not charge failed tasks
         raw = without_images({"task": task, "result": result})
         if part(result, "has_nsfw_concepts", 0) is True:
             message = f"{self.name}: its filter calls the image not safe for work"
@@ -54,22 +54,22 @@ class FalEditor(HostedEditor):
         if not isinstance(address, str):
             words = part(result, "description")
             if isinstance(words, str) and words.strip():
-                said = f"{self.name} answers in words: {clean(words)}"  # of these no price list speaks
-                raise Refused(said, reason="no image", raw=raw, unsettled=True)
+                message = f"{self.name} answers in words: {clean(words)}"  # price lists do not mention these
+                raise Refused(message, reason="no image", raw=raw, unsettled=True)
             message = f"{self.name} completed the task and names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
-        data = await picture_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
+        data = await image_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
 
     async def _result(self, task: dict[str, Any]) -> dict[str, Any]:
         status_url, response_url, raw = task.get("status_url"), task.get("response_url"), without_images(task)
-        if not (is_web(status_url) and is_web(response_url)):
+        if not (is_web_url(status_url) and is_web_url(response_url)):
             message = f"{self.name} took the task and does not say where to look for it"
             raise BadReply(message, raw=raw, unsettled=True)
 
-        async def look() -> bool | None:
-            status = (await self.look_at(status_url, raw=raw, fine=(200, 202))).get("status")
+        async def poll() -> bool | None:
+            status = (await self.poll_task(status_url, raw=raw, success=(200, 202))).get("status")
             if status == "COMPLETED":
                 return True
             if status not in ("IN_QUEUE", "IN_PROGRESS"):
@@ -77,20 +77,20 @@ class FalEditor(HostedEditor):
             return None
 
         try:
-            await until_done(look, seconds=self.limits.seconds, who=self.name)
+            await until_done(poll, seconds=self.limits.seconds, who=self.name)
         except (asyncio.CancelledError, Exception):
-            self.call_off(task.get("cancel_url"))
+            self.cancel_task(task.get("cancel_url"))
             raise
-        return await self.look_at(response_url, raw=raw, ended=FAULTS)
+        return await self.poll_task(response_url, raw=raw, failed_statuses=REJECTED)
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """Faults come as a list with a type each; a header says whether to try again."""
-        found = judge(answer)
+    def verdict(self, answer: HttpReply) -> ErrorVerdict:
+        """Errors are a list, each with a type; a header says whether to retry."""
+        found = classify_failure(answer)
         faults = _faults(answer.text)
         if faults:
             hint = "" if self.model.wire else " (image_field, prompt_field and arguments say what the model is sent)"
-            said = "; ".join(text for text, _ in faults)
-            message = f"{origin(answer.address)} answers {answer.status}: {clean(said)}{hint}"
+            detail = "; ".join(text for text, _ in faults)
+            message = f"{origin(answer.address)} answers {answer.status}: {clean(detail)}{hint}"
             found = found._replace(message=message, code=faults[0][1] or found.code)
         headers = {name.lower(): value for name, value in answer.headers.items()}
         again = headers.get("x-fal-retryable", "").strip().lower()
@@ -104,7 +104,7 @@ class FalEditor(HostedEditor):
 
 
 def _faults(text: str) -> list[tuple[str, str]]:
-    """(place and message, type) of each fault in an error's body."""
+    """(field and message, type) of each error in the body."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):

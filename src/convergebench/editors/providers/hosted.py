@@ -1,7 +1,7 @@
-"""Models that a platform hosts (fal, Replicate): one protocol for all of them, and names of its own for each.
+"""Models that a platform hosts (fal, Replicate): one protocol for all, with each model's own field names.
 
-What a listed model calls its fields stands in its row of the model table, under `wire`. For any other model of the
-platform the user says it: `image_field = "image_urls[]"` (brackets: a list), `seed_field = "seed"`, `arguments = {…}`.
+The field names of a listed model are in its row of the model table, under `wire`. For any other model the user gives
+them: `image_field = "image_urls[]"` (brackets: a list), `seed_field = "seed"`, `arguments = {…}`.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from convergebench.documents import Strict
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.proportions import Allowed, size_to_ask
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.proportions import AllowedSizes, requested_size
 from convergebench.editors.providers.remote import RemoteOptions, data_uri
-from convergebench.editors.providers.wired import Shape, WiredEditor
+from convergebench.editors.providers.wired import RequestShape, WiredEditor
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 from convergebench.types import EditRequest
 
-PRICED = ("quality", "num_images")
-"""Arguments that change what a call costs: with them, what the table says is no longer known."""
-LINGER = 2.0
-"""Seconds that `close` waits for tasks to be called off."""
+PRICE_CHANGING = ("quality", "num_images")
+"""Arguments that change the price: with them the table's price is no longer valid."""
+CANCEL_SECONDS = 2.0
+"""Seconds that `close` waits for tasks to be cancelled."""
 
 
 class HostedOptions(RemoteOptions):
-    """Names of fields, for models that the table does not know; arguments for any."""
+    """Field names, for models that the table does not list; arguments for any model."""
 
     image_field: str = ""
-    """Where the image goes; `image_urls[]` where a list of images is wanted."""
+    """Field of the image; `image_urls[]` for a list of images."""
     prompt_field: str = ""
     seed_field: str = ""
-    """Named: the model takes a seed."""
+    """Field of the seed; if set, the model takes a seed."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """Sent as they are, over the row's own."""
+    """Sent as they are; they override those of the table."""
 
 
-class Sizes(Strict):
-    """Where a size can be asked for, and which."""
+class SizeParameters(Strict):
+    """Fields that set a size, and the allowed sizes."""
 
     field: str
     least: int = 1
@@ -51,28 +51,28 @@ class Sizes(Strict):
     step: int = 1
 
 
-class HostedShape(Shape):
-    """What a model calls its fields."""
+class HostedShape(RequestShape):
+    """The field names of a model."""
 
     image: str = ""
     prompt: str = "prompt"
     aspect: str = "aspect_ratio"
     resolution: str = "resolution"
     resolutions: dict[str, str] = Field(default_factory=dict)
-    """Our word → the model's, where it is another one."""
-    size: Sizes | None = None
+    """Our name → the model's, if it differs."""
+    size: SizeParameters | None = None
 
 
 class HostedEditor(WiredEditor):
-    """Puts the arguments of a call together, and calls off what nobody waits for any more."""
+    """Builds the arguments of a call, and cancels abandoned tasks."""
 
     Options = HostedOptions
     WireShape = HostedShape
-    calls_off_with: ClassVar[Literal["PUT", "POST"]]
+    cancel_method: ClassVar[Literal["PUT", "POST"]]
     options: HostedOptions
     shape: HostedShape
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         options, shape = self.options, self.shape
         self.image_field = options.image_field or shape.image
@@ -84,20 +84,20 @@ class HostedEditor(WiredEditor):
         taken = (filled | ({shape.size.field} if shape.size else set())) & options.arguments.keys()
         if taken:
             raise StudyError(f"editor '{name}': '{min(taken)}' is filled in for every call and cannot be an argument")
-        # what an argument says for every call, no setting can say for one
+        # a setting cannot override a fixed argument
         if shape.aspect in options.arguments:
             self.capabilities = replace(self.capabilities, aspects=())
         if shape.resolution in options.arguments:
             self.capabilities = replace(self.capabilities, resolutions=())
-        if options.dollars is None and options.arguments.keys() & {*PRICED, shape.resolution}:
+        if options.dollars is None and options.arguments.keys() & {*PRICE_CHANGING, shape.resolution}:
             self.capabilities = replace(self.capabilities, dollars_per_call=None, dollars_by_resolution={})
         self._calling_off: set[asyncio.Task[None]] = set()
 
     def lacks(self) -> list[str]:
-        """Beside the key: where the image goes, for a model that the table does not know."""
-        return [*super().lacks(), *self._unsaid()]
+        """The key, and the image field of a model that the table does not list."""
+        return [*super().lacks(), *self._missing_field()]
 
-    def _unsaid(self) -> list[str]:
+    def _missing_field(self) -> list[str]:
         if self.image_field:
             return []
         return [
@@ -106,16 +106,16 @@ class HostedEditor(WiredEditor):
         ]
 
     def arguments(self, request: EditRequest) -> tuple[dict[str, Any], dict[str, Any]]:
-        """(what is sent, what of it is told): the second without the image and the words."""
-        if self._unsaid():
-            raise Prerequisite(self._unsaid()[0])
+        """(arguments to send, arguments to record); the second without image and instruction."""
+        if self._missing_field():
+            raise Prerequisite(self._missing_field()[0])
         settings, shape = request.settings, self.shape
         used: dict[str, Any] = {**shape.arguments, **self.options.arguments}
         if settings.resolution and shape.size is None:
             used[shape.resolution] = shape.resolutions.get(settings.resolution, settings.resolution)
         if shape.size is not None:
-            allowed = Allowed(**shape.size.model_dump(exclude={"field"}))
-            width, height = size_to_ask(request.image, settings, allowed)
+            allowed = AllowedSizes(**shape.size.model_dump(exclude={"field"}))
+            width, height = requested_size(request.image, settings, allowed)
             used[shape.size.field] = {"width": width, "height": height}
         elif settings.aspect:
             used[shape.aspect] = settings.aspect
@@ -126,24 +126,24 @@ class HostedEditor(WiredEditor):
         sent = {**used, self.prompt_field: request.instruction, field: image if field == self.image_field else [image]}
         return sent, {**used, "seed": request.seed} if self.seed_field else used
 
-    def call_off(self, address: Any) -> None:
-        """Tell the platform that nobody waits for a task. Does not wait itself: a cancelled call ends at once."""
+    def cancel_task(self, address: Any) -> None:
+        """Cancel an abandoned task in the background: a cancelled call must end at once."""
         if not isinstance(address, str) or not self.trusts(address):
             return
-        task = asyncio.get_running_loop().create_task(self._call_off(address))
+        task = asyncio.get_running_loop().create_task(self._cancel(address))
         self._calling_off.add(task)
         task.add_done_callback(self._calling_off.discard)
 
-    async def _call_off(self, address: str) -> None:
-        with suppress(ConvergeBenchError):  # it was a courtesy
-            await self.wire.send(self.calls_off_with, address)
+    async def _cancel(self, address: str) -> None:
+        with suppress(ConvergeBenchError):  # cancelling is optional
+            await self.wire.send(self.cancel_method, address)
 
     async def close(self) -> None:
-        """Let go of the connections, after what is being called off has been."""
+        """Close the connections once pending cancellations are done."""
         here = asyncio.get_running_loop()
         waiting = [task for task in self._calling_off if task.get_loop() is here]
         if waiting:
-            await asyncio.wait(waiting, timeout=LINGER)
+            await asyncio.wait(waiting, timeout=CANCEL_SECONDS)
         await super().close()
 
 

@@ -1,4 +1,4 @@
-"""What editors behind a provider's interface have in common: the row of the model table, the key, the options."""
+"""Base of editors that call a provider: the row of the model table, the key, the options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.base import BaseEditor
-from convergebench.editors.models.table import Model
+from convergebench.editors.models.table import ModelEntry
 from convergebench.errors import BadReply, EditorError, StudyError
 from convergebench.images.decode import decode, probe
 from convergebench.images.encode import encode_png
@@ -24,65 +24,65 @@ from convergebench.wire.address import require_no_secret
 
 
 class RemoteOptions(Strict):
-    """Options that every editor behind a provider takes. Only those of its subclasses change answers."""
+    """Options of every remote editor. Only those of subclasses change answers."""
 
     base_url: str = ""
-    """Another address: a gateway, a region, a server of one's own. Not part of the editor's identity."""
+    """Another address: a gateway, a region, a self-hosted server. Not part of the fingerprint."""
     key: str = ""
     """The name (never the value) of the variable that holds the key."""
     at_once: Annotated[int, Field(ge=1, le=1000)] | None = None
     per_minute: Annotated[float, Field(gt=0)] | None = None
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None
     dollars: Annotated[float, Field(ge=0)] | None = None
-    """What one call costs, where the table does not know or is out of date."""
+    """Price of one call, if the table has none or is out of date."""
 
-    # a field's own fault is told with what was given; these two might have been given a secret
+    # errors of a single field repeat its value, and these two fields might hold a secret
     @model_validator(mode="after")
-    def _no_secret_stands_here(self) -> Self:
+    def _holds_no_secret(self) -> Self:
         require_no_secret(self.base_url, self.key)
         return self
 
 
 CIRCUMSTANCES = frozenset(RemoteOptions.model_fields)
-"""Options that say where and how fast, not what."""
+"""Options that do not change answers."""
 
 
 class RemoteEditor(BaseEditor):
-    """An editor behind a provider. Subclasses say who the provider is and how one edit is asked for."""
+    """An editor that calls a provider. Subclasses define the provider and its requests."""
 
     Options: ClassVar[type[RemoteOptions]] = RemoteOptions
     provider: ClassVar[str]
-    """As in the model table."""
+    """Its name in the model table."""
     keys: ClassVar[tuple[str, ...]] = ()
-    """Variables that may hold the key, first one first."""
+    """Variables that may hold the key, in order of preference."""
     key_needed: ClassVar[bool] = True
     address: ClassVar[str] = ""
-    """Where the provider is, unless `base_url` says otherwise."""
+    """Address of the provider, unless `base_url` overrides it."""
     needs: ClassVar[Mapping[str, str]] = {}
-    """Importable package → extra that brings it."""
+    """Importable package → extra that installs it."""
     takes: ClassVar[frozenset[str]] = frozenset({"image/png", "image/jpeg", "image/webp"})
-    """What can be sent as it is; anything else is sent as PNG of the same pixels."""
+    """Image types that are sent unchanged; others are converted to PNG."""
     version: ClassVar[int] = 1
-    """Raised when other things are sent than before."""
+    """Incremented whenever the requests change; part of the fingerprint."""
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         options = check_document(dict(given), self.Options, where=f"editor '{name}'")
         self.name, self.model, self.options = name, model, options
         self.variables = (options.key,) if options.key else self.keys
         self.base_url = (options.base_url or self.address).rstrip("/")
         identity = {key: value for key, value in options.model_dump(mode="json").items() if key not in CIRCUMSTANCES}
         self.fingerprint = ids.fingerprint(f"{self.provider}:{model.wire_id}", self.version, identity)
-        self.capabilities = _with(model.capabilities(), dollars_per_call=options.dollars)
+        self.capabilities = _changed(model.capabilities(), dollars_per_call=options.dollars)
         if options.dollars is not None:
-            self.capabilities = _with(self.capabilities, dollars_by_resolution={})
+            self.capabilities = _changed(self.capabilities, dollars_by_resolution={})
         account = (
             f"{self.provider}:{'|'.join(self.variables)}" if self.variables else f"{self.provider}:{self.base_url}"
         )
         chosen = {key: getattr(options, key) for key in ("at_once", "per_minute", "seconds")}
-        self.limits = _with(model.limits(account), **chosen)
+        self.limits = _changed(model.limits(account), **chosen)
 
     def lacks(self) -> list[str]:
-        """Packages and the key; a model that has ended lacks life."""
+        """Missing packages and key, or that the model was shut down."""
         if self.model.ended():
             return [f"{self.model.id} was shut down on {self.model.retires}; use {self.model.successor}"]
         missing = [
@@ -93,18 +93,18 @@ class RemoteEditor(BaseEditor):
         return [*missing, *lacking_key(self.variables, self.provider)] if self.key_needed else missing
 
     def notices(self) -> list[str]:
-        """An end that is near, and a price that nobody knows."""
-        told = []
+        """Warnings about a near retirement and an unknown price."""
+        lines = []
         if self.model.ends_soon():
-            told.append(f"{self.model.id} ends on {self.model.retires}; its successor is {self.model.successor}")
+            lines.append(f"{self.model.id} ends on {self.model.retires}; its successor is {self.model.successor}")
         if self.capabilities.dollars_per_call is None:
-            told.append(f"nobody knows what {self.name} costs; say it with the option dollars = … (per call)")
-        return told
+            lines.append(f"nobody knows what {self.name} costs; say it with the option dollars = … (per call)")
+        return lines
 
     @classmethod
-    def unlisted(cls, called: str) -> Model:
-        """A model of this provider that the table does not know: nothing is assumed of it, its price least of all."""
-        return Model(
+    def unlisted(cls, called: str) -> ModelEntry:
+        """A model that the table does not list: nothing is assumed about its capabilities and price."""
+        return ModelEntry(
             id=f"{cls.provider}:{called}",
             provider=cls.provider,
             called=called,
@@ -117,17 +117,17 @@ class RemoteEditor(BaseEditor):
         """One edit."""
 
     def price(self, request: EditRequest) -> float:
-        """What this call costs by the table, for providers whose replies do not say; 0 where nobody knows."""
+        """Price of this call by the table, for replies without a cost; 0 if unknown."""
         return self.capabilities.dollars(request.settings, len(request.history)) or 0.0
 
     def sendable(self, request: EditRequest) -> tuple[bytes, str]:
-        """The image as it may be sent: its own bytes where the provider reads them, else PNG of the same pixels."""
+        """The image to send: unchanged if the provider reads its type, else converted to PNG."""
         data, mime = request.image, probe(request.image).mime
         if mime not in self.takes:
             data, mime = encode_png(decode(data, alpha="white").pixels), "image/png"
         most = self.model.bounds.megabytes
         if most is not None and len(data) > most * 1e6:
-            # of this step alone: the next image, and every other editor, may be fine
+            # concerns this step only: other images and editors may work
             raise EditorError(
                 f"{self.name} takes images of at most {most:g} MB, and one of {request.case or 'this case'} has "
                 f"{len(data) / 1e6:.1f} MB; use smaller images"
@@ -135,7 +135,7 @@ class RemoteEditor(BaseEditor):
         return data, mime
 
     def received(self, data: bytes, *, raw: str | None = None, dollars: float = 0.0) -> tuple[bytes, str]:
-        """Bytes that came back with the type they really have, whatever they were said to be; or `BadReply`."""
+        """Received bytes with their real image type, whatever the reply declares; `BadReply` if they are no image."""
         try:
             return data, probe(data).mime
         except StudyError as error:
@@ -144,7 +144,7 @@ class RemoteEditor(BaseEditor):
 
 
 def _installed(package: str) -> bool:
-    """Whether it can be imported; `google` alone may belong to another package than `google.genai`."""
+    """Whether it can be imported; an installed `google` need not include `google.genai`."""
     try:
         return importlib.util.find_spec(package) is not None
     except ModuleNotFoundError:
@@ -152,10 +152,10 @@ def _installed(package: str) -> bool:
 
 
 def data_uri(data: bytes, mime: str) -> str:
-    """Bytes as an address that carries them."""
+    """Bytes as a `data:` address."""
     return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
-def _with(value: Any, **changes: Any) -> Any:
+def _changed(value: Any, **changes: Any) -> Any:
     """A frozen dataclass with these fields changed; None leaves a field as it is."""
     return replace(value, **{name: change for name, change in changes.items() if change is not None})

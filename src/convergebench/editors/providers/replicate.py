@@ -1,4 +1,4 @@
-"""Any model on Replicate: ask for a prediction, wait, look, download. Why not their library: docs/design."""
+"""Any model on Replicate: submit a prediction, wait, poll, download. Why not their library: docs/design."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import json
 import re
 from typing import Any, ClassVar
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import is_web, picture_at
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_at, is_web_url
 from convergebench.editors.providers.hosted import HostedEditor, addresses
 from convergebench.editors.providers.wired import amount, part
 from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean
+from convergebench.wire.client import HttpReply, clean
 from convergebench.wire.poll import until_done
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import Verdict, judge
+from convergebench.wire.verdict import ErrorVerdict, classify_failure
 
-HOLD = "wait=5"
-"""Seconds that the server may hold the line. A slow prediction's number must be known early: a connection that breaks
-would lose it, and it would be paid for again."""
+PREFER_WAIT = "wait=5"
+"""How long the server may delay its reply. The id of a slow prediction must be known early: if the connection broke, it
+would be lost and paid for again."""
 _NAME = re.compile(r"^(?P<model>\w[\w.-]*/\w[\w.-]*)(:(?P<version>[0-9a-f]{6,64}))?$")
-_UNWILLING = re.compile(
+_REFUSAL = re.compile(
     r"nsfw|\bE005\b|flagged|moderat|sensitive content|safety (?:check|filter|system)|content polic|prohibited",
     re.IGNORECASE,
 )
@@ -35,12 +35,12 @@ class ReplicateEditor(HostedEditor):
     provider = "replicate"
     keys: ClassVar = ("REPLICATE_API_TOKEN",)
     address = "https://api.replicate.com/v1"
-    relatives = (".replicate.com",)
-    calls_off_with = "POST"
+    own_hosts = (".replicate.com",)
+    cancel_method = "POST"
 
     @classmethod
-    def unlisted(cls, called: str) -> Model:
-        """Any model of theirs."""
+    def unlisted(cls, called: str) -> ModelEntry:
+        """A model that the table does not list."""
         if not _NAME.match(called):
             raise StudyError(
                 f"'replicate:{called}' is no model of Replicate; write it as replicate:OWNER/MODEL or with the version "
@@ -49,48 +49,48 @@ class ReplicateEditor(HostedEditor):
         return super().unlisted(called)
 
     async def edit(self, request: EditRequest) -> Edited:
-        """Ask, wait as long as the server holds the line, then look until it is done."""
+        """Submit, wait for the server's delayed reply, then poll until it is done."""
         sent, used = self.arguments(request)
-        prediction = self.read(await self._ask(sent), fine=(200, 201, 202))
+        prediction = self.read(await self._submit(sent), success=(200, 201, 202))
         if prediction.get("status") not in ("succeeded", "failed", "canceled", "aborted"):
             prediction = await self._finished(prediction)
         raw = without_images(prediction)
         if prediction.get("status") != "succeeded":
-            raise self._ended(prediction, raw)
+            raise self._failure(prediction, raw)
         dollars = self.price(request)
         found = addresses(prediction.get("output"))
         if not found:
             message = f"{self.name} succeeded and names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
-        data = await picture_at(self.wire, found[0], who=self.name, raw=raw, dollars=dollars)
+        data = await image_at(self.wire, found[0], who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self._resolved(prediction), dollars, raw=raw, used=used)
 
-    async def _ask(self, sent: dict[str, Any]) -> Answer:
+    async def _submit(self, sent: dict[str, Any]) -> HttpReply:
         model, _, version = self.model.wire_id.partition(":")
         path = "/predictions" if version else f"/models/{model}/predictions"
         body = {"version": version, "input": sent} if version else {"input": sent}
-        return await self.wire.send("POST", path, json=body, headers={"Prefer": HOLD})
+        return await self.wire.send("POST", path, json=body, headers={"Prefer": PREFER_WAIT})
 
     async def _finished(self, begun: dict[str, Any]) -> dict[str, Any]:
         address, raw = part(begun, "urls", "get"), without_images(begun)
-        if not is_web(address):
+        if not is_web_url(address):
             raise BadReply(f"{self.name} began and does not say where to look", raw=raw, unsettled=True)
 
-        async def look() -> dict[str, Any] | None:
-            prediction = await self.look_at(address, raw=raw)
+        async def poll() -> dict[str, Any] | None:
+            prediction = await self.poll_task(address, raw=raw)
             return None if prediction.get("status") in ("starting", "processing") else prediction
 
         try:
-            return await until_done(look, seconds=self.limits.seconds, who=self.name)
+            return await until_done(poll, seconds=self.limits.seconds, who=self.name)
         except (asyncio.CancelledError, Exception):
-            self.call_off(part(begun, "urls", "cancel"))
+            self.cancel_task(part(begun, "urls", "cancel"))
             raise
 
-    def _ended(self, prediction: dict[str, Any], raw: str) -> EditorError:
+    def _failure(self, prediction: dict[str, Any], raw: str) -> EditorError:
         status, why = prediction.get("status"), clean(str(prediction.get("error") or "it gives no reason"))
         if status in ("failed", "canceled", "aborted"):
-            if _UNWILLING.search(why):
+            if _REFUSAL.search(why):
                 return Refused(f"{self.name}: {why}", reason=_code(why), raw=raw)
             return Transient(f"{self.name} {status}: {why}", raw=raw)
         return BadReply(f"{self.name} says its prediction is '{clean(str(status))}'", raw=raw, unsettled=True)
@@ -101,11 +101,11 @@ class ReplicateEditor(HostedEditor):
         exact = version if isinstance(version, str) and re.fullmatch(r"[0-9a-f]{6,64}", version) else given
         return f"{model}:{exact}" if exact else model
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """When to come back stands in the body; a model without a version of its own is said to be missing."""
-        found = judge(answer)
+    def verdict(self, answer: HttpReply) -> ErrorVerdict:
+        """The body holds the retry time; a model that needs a version is reported as missing."""
+        found = classify_failure(answer)
         if found.kind == "busy" and found.retry_after is None:
-            found = found._replace(retry_after=_wish(answer.text))
+            found = found._replace(retry_after=_seconds_until_reset(answer.text))
         if found.kind == "gone" and ":" not in self.model.wire_id:
             hint = "models that are not official want a version: replicate:OWNER/MODEL:VERSION"
             found = found._replace(message=f"{found.message} ({hint})")
@@ -115,8 +115,8 @@ class ReplicateEditor(HostedEditor):
         return found
 
 
-def _wish(text: str) -> float | None:
-    """Seconds until the limit is lifted, in the body's own field or its words."""
+def _seconds_until_reset(text: str) -> float | None:
+    """Seconds until the rate limit resets, from a field of the body or its message."""
     try:
         stated = amount(part(json.loads(text), "retry_after"))
     except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def _wish(text: str) -> float | None:
 
 
 def _code(why: str) -> str:
-    """The platform's own word for a refusal, where there is one (`E005`), else what was matched."""
+    """The platform's code of a refusal, if there is one (`E005`), else the matched text."""
     code = re.search(r"\bE\d{3,4}\b", why)
-    found = _UNWILLING.search(why)
+    found = _REFUSAL.search(why)
     return code[0] if code else found[0].lower() if found else "failed"

@@ -1,4 +1,4 @@
-"""Who answers for which models: the provider's name in the model table → the class that speaks its language."""
+"""Provider name in the model table → class of its editors."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PROVIDERS: dict[str, str] = {
     "comfyui": "convergebench.editors.providers.comfyui:ComfyUIEditor",
     "automatic1111": "convergebench.editors.providers.automatic1111:Automatic1111Editor",
 }
-"""Also the words before the colon in `fal:fal-ai/flux-pro/kontext`: any model of a provider, in the table or not."""
+"""Also the word before the colon in `fal:fal-ai/flux-pro/kontext`: any model of a provider, in the table or not."""
 
 
-def speaker(provider: str) -> type[RemoteEditor]:
-    """The class for a provider; its module is imported now and not before."""
+def provider_class(provider: str) -> type[RemoteEditor]:
+    """The editor class of a provider; its module is imported only now."""
     target = PROVIDERS.get(provider)
     if target is None:
         raise StudyError(f"unknown provider '{provider}'{suggest(provider, PROVIDERS)} (known: {', '.join(PROVIDERS)})")

@@ -1,4 +1,4 @@
-"""What the editors have in common that speak to their provider over plain HTTP, without a library of its own."""
+"""Base of editors that call their provider over plain HTTP, without its client library."""
 
 from __future__ import annotations
 
@@ -10,70 +10,70 @@ from pydantic import Field
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import steadily
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import with_retries
 from convergebench.editors.providers.remote import CIRCUMSTANCES, RemoteEditor
 from convergebench.errors import BadReply, EditorError, Transient
-from convergebench.wire.client import Answer, Key, Wire, clean
+from convergebench.wire.client import HttpReply, KeySource, Wire, clean
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import BUSY, Verdict, judge
+from convergebench.wire.verdict import BUSY_STATUSES, ErrorVerdict, classify_failure
 
-MOST = 1e15
-"""No sum in a reply is larger, in whatever unit it is stated: xAI's are parts of ten thousand millions to a dollar."""
+LARGEST_AMOUNT = 1e15
+"""Larger amounts in a reply are ignored, in any unit: xAI counts 10,000 million units to a dollar."""
 
 
-class Shape(Strict):
-    """What a row of the model table may say under `wire`; each provider adds its own."""
+class RequestShape(Strict):
+    """Keys of `wire` in the model table; each provider adds its own."""
 
-    idle: ClassVar[frozenset[str]] = frozenset()
-    """Fields that change no answer: what may be asked for, what it costs."""
+    ignored: ClassVar[frozenset[str]] = frozenset()
+    """Fields that do not change answers (limits, prices), and so are not in the fingerprint."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """Sent with every call: PNG asked for, rewriting of the words and watermarks switched off."""
+    """Sent with every call: PNG output, no prompt rewriting, no watermarks."""
 
 
 class WiredEditor(RemoteEditor):
-    """One connection pool, one key in one header, one way to read what comes back."""
+    """An editor with its own connection pool, key header and reply handling."""
 
-    WireShape: ClassVar[type[Shape]] = Shape
+    WireShape: ClassVar[type[RequestShape]] = RequestShape
     key_header: ClassVar[str] = "Authorization"
     key_form: ClassVar[str] = "Bearer {}"
-    relatives: ClassVar[tuple[str, ...]] = ()
-    """Ends of host names (`.bfl.ai`) that are the provider's own, beside the one in `base_url`."""
-    shape: Shape
+    own_hosts: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of the provider's own host names (`.bfl.ai`), besides the host in `base_url`."""
+    shape: RequestShape
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         self.shape = check_document(model.wire, self.WireShape, where=f"model '{model.id}', wire")
         self.base_url = self.options.base_url.rstrip("/") or self.home()
         self.fingerprint = ids.fingerprint(f"{self.provider}:{model.wire_id}", self.version, self.identity())
-        key = Key(self.variables, header=self.key_header, form=self.key_form)
+        key = KeySource(self.variables, header=self.key_header, form=self.key_form)
         self.wire = Wire(self.base_url, key=key, seconds=self.limits.seconds, at_once=self.limits.at_once)
 
     def home(self) -> str:
-        """Where the provider is for this model, unless `base_url` says otherwise."""
+        """Address of the provider for this model, unless `base_url` overrides it."""
         return self.address
 
     def identity(self) -> dict[str, Any]:
-        """Everything that changes answers: the options that are no circumstances, and the row's wire details."""
+        """Everything that changes answers: the provider's own options, and the `wire` details of the model."""
         options = self.options.model_dump(mode="json")
         chosen = {key: value for key, value in options.items() if key not in CIRCUMSTANCES}
-        wire = {key: value for key, value in self.model.wire.items() if key not in self.WireShape.idle}
+        wire = {key: value for key, value in self.model.wire.items() if key not in self.WireShape.ignored}
         return {**chosen, "wire": wire}
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self.wire.close()
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """What a failed answer means."""
-        return judge(answer)
+    def verdict(self, answer: HttpReply) -> ErrorVerdict:
+        """Classify an error reply."""
+        return classify_failure(answer)
 
-    def read(self, answer: Answer, *, dollars: float = 0.0, fine: Iterable[int] = (200,)) -> dict[str, Any]:
-        """The body of an answer that went well; anything else is raised as what it means.
+    def read(self, answer: HttpReply, *, dollars: float = 0.0, success: Iterable[int] = (200,)) -> dict[str, Any]:
+        """The body of a successful reply; raises the error that any other reply means.
 
         A success that cannot be read may have been charged: without `dollars` it is unsettled.
         """
-        if answer.status not in fine:
+        if answer.status not in success:
             raise self.verdict(answer).as_editor_error(dollars)
         try:
             body = answer.json()
@@ -85,54 +85,53 @@ class WiredEditor(RemoteEditor):
             raise BadReply(message, raw=without_images(body), dollars=dollars, unsettled=not dollars)
         return body
 
-    async def look_at(
+    async def poll_task(
         self,
         address: str,
         *,
         dollars: float = 0.0,
         raw: str | None = None,
-        fine: Iterable[int] = (200,),
-        ended: Collection[int] = (),
+        success: Iterable[int] = (200,),
+        failed_statuses: Collection[int] = (),
     ) -> dict[str, Any]:
-        """What has become of a task that was taken. One that cannot be found is lost; its model is still there.
+        """The state of a submitted task. A task that cannot be found is lost; its model still works.
 
-        Not being able to look says nothing about the task, which may be carried out and charged; only the statuses
-        under `ended` say that it came to nothing.
+        If polling fails, the task may still finish and be charged; only `failed_statuses` mean that it will not.
         """
-        answer = await steadily(self.asking(address), dollars=dollars, raw=raw, again=BUSY | {404})
+        answer = await with_retries(self.request_to(address), dollars=dollars, raw=raw, retry_on=BUSY_STATUSES | {404})
         if answer.status == 404:
-            message = f"{self.name} does not find its task again ({judge(answer).message})"
+            message = f"{self.name} does not find its task again ({classify_failure(answer).message})"
             raise Transient(message, dollars=dollars, raw=raw, unsettled=not dollars)
         try:
-            return self.read(answer, dollars=dollars, fine=fine)
+            return self.read(answer, dollars=dollars, success=success)
         except EditorError as error:
-            error.unsettled = not dollars and answer.status not in ended
+            error.unsettled = not dollars and answer.status not in failed_statuses
             raise
 
-    def asking(self, address: str) -> Callable[[], Awaitable[Answer]]:
-        """A question to an address out of a reply, with the key where it may have it."""
+    def request_to(self, address: str) -> Callable[[], Awaitable[HttpReply]]:
+        """A GET request to an address from a reply, with the key if the host is trusted."""
         return lambda: self.wire.send("GET", address, keyed=self.trusts(address))
 
     def trusts(self, address: str) -> bool:
-        """Whether an address out of a reply may have the key: the same server, or one of the provider's own."""
+        """Whether an address from a reply may get the key: the same server, or one of the provider's hosts."""
         try:
-            there, here = urlsplit(address), urlsplit(self.base_url)
+            target, own = urlsplit(address), urlsplit(self.base_url)
         except ValueError:
             return False
-        if (there.scheme, there.netloc) == (here.scheme, here.netloc):
+        if (target.scheme, target.netloc) == (own.scheme, own.netloc):
             return True
-        return there.scheme == "https" and (there.hostname or "").endswith(self.relatives or ("\0",))
+        return target.scheme == "https" and (target.hostname or "").endswith(self.own_hosts or ("\0",))
 
 
 def amount(value: Any) -> float | None:
-    """A sum out of a reply, if it is one: not negative, not beyond all measure, not NaN."""
+    """An amount from a reply, if it is plausible: not negative, not huge, not NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 <= value <= MOST else None
+    return float(value) if 0 <= value <= LARGEST_AMOUNT else None
 
 
 def part(value: Any, *path: str | int) -> Any:
-    """What stands at this place of a reply, or None: replies are never trusted to have their shape."""
+    """The value at this path of a reply, or None if the reply has another shape."""
     for key in path:
         if isinstance(key, int):
             value = value[key] if isinstance(value, list) and len(value) > key else None

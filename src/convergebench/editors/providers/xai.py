@@ -9,35 +9,35 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from convergebench.editors.models.table import Model
-from convergebench.editors.providers.download import picture_at, picture_in
+from convergebench.editors.models.table import ModelEntry
+from convergebench.editors.providers.download import image_at, image_in
 from convergebench.editors.providers.remote import RemoteOptions, data_uri
-from convergebench.editors.providers.wired import Shape, WiredEditor, amount, part
+from convergebench.editors.providers.wired import RequestShape, WiredEditor, amount, part
 from convergebench.errors import BadReply, Refused, StudyError
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean, origin
+from convergebench.wire.client import HttpReply, clean, origin
 from convergebench.wire.raw import without_images
-from convergebench.wire.verdict import Verdict, judge
+from convergebench.wire.verdict import ErrorVerdict, classify_failure
 
 TICKS = 1e10
-"""Of a dollar, in which a reply states its cost."""
+"""Units per dollar in the cost that a reply states."""
 _WRONG_KEY = re.compile(r"incorrect api key", re.IGNORECASE)
 _MODERATED = re.compile(r"moderat|content polic|safety", re.IGNORECASE)
 
 
 class XAIOptions(RemoteOptions):
-    """What else a call can carry."""
+    """Optional arguments of a call."""
 
     quality: Literal["low", "medium"] | None = None
-    """Of the 2.0 model alone: it decides the price."""
+    """Only for the 2.0 model; it decides the price."""
 
 
-class XAIShape(Shape):
-    """How the models differ."""
+class XAIShape(RequestShape):
+    """Differences between the models."""
 
-    idle: ClassVar = frozenset({"qualities"})
+    ignored: ClassVar = frozenset({"qualities"})
     qualities: dict[str, float] = Field(default_factory=dict)
-    """Dollars by quality, where there is a choice."""
+    """Dollars by quality, for models with a choice."""
 
 
 class XAIEditor(WiredEditor):
@@ -51,7 +51,7 @@ class XAIEditor(WiredEditor):
     options: XAIOptions
     shape: XAIShape
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         quality, prices = self.options.quality, self.shape.qualities
         if quality is None:
@@ -62,7 +62,7 @@ class XAIEditor(WiredEditor):
             self.capabilities = replace(self.capabilities, dollars_per_call=prices[quality])
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One call. What comes back is JPEG, in the aspect of what went in."""
+        """One call. The answer is a JPEG with the aspect of the input."""
         used: dict[str, Any] = {"n": 1, "response_format": "b64_json"}
         if request.settings.resolution:
             used["resolution"] = request.settings.resolution.lower()
@@ -76,20 +76,20 @@ class XAIEditor(WiredEditor):
         dollars = self.price(request) if ticks is None else ticks / TICKS
         first = self._first(reply, raw, dollars)
         if first.get("b64_json") is None and isinstance(first.get("url"), str):
-            data = await picture_at(self.wire, first["url"], who=self.name, raw=raw, dollars=dollars)
+            data = await image_at(self.wire, first["url"], who=self.name, raw=raw, dollars=dollars)
         else:
-            data = picture_in(first.get("b64_json"), who=self.name, raw=raw, dollars=dollars)
+            data = image_in(first.get("b64_json"), who=self.name, raw=raw, dollars=dollars)
         data, mime = self.received(data, raw=raw, dollars=dollars)
         model = part(reply, "model")
-        told = clean(model) if isinstance(model, str) else self.model.wire_id
-        return Edited(data, mime, told, dollars, raw=raw, used=used)
+        model_id = clean(model) if isinstance(model, str) else self.model.wire_id
+        return Edited(data, mime, model_id, dollars, raw=raw, used=used)
 
     def _first(self, reply: dict[str, Any], raw: str, dollars: float) -> dict[str, Any]:
-        """The image of a reply. A filter's no comes as a success: with an empty list, or with a mark on the image."""
+        """The image of a reply. Refusals come with status 200: as an empty list, or as a flag on the image."""
         data = reply.get("data")
         if data == []:
-            told = [value for key, value in reply.items() if "reason" in key and isinstance(value, str) and value]
-            why = clean(told[0]) if told else "no image came back, which is their filter's no"
+            reasons = [value for key, value in reply.items() if "reason" in key and isinstance(value, str) and value]
+            why = clean(reasons[0]) if reasons else "no image came back, which is their filter's no"
             raise Refused(f"{self.name}: {why}", reason="empty data", raw=raw, dollars=dollars)
         first = part(data, 0)
         if not isinstance(first, dict):
@@ -99,10 +99,10 @@ class XAIEditor(WiredEditor):
             raise Refused(message, reason="respect_moderation", raw=raw, dollars=dollars)
         return first
 
-    def verdict(self, answer: Answer) -> Verdict:
-        """A filter's no may also be a plain 400 or 403 whose words say so; a key that is not taken is a 400."""
-        found = judge(answer)
-        if answer.status == 400 and _WRONG_KEY.search(found.message):  # its words repeat part of the key
+    def verdict(self, answer: HttpReply) -> ErrorVerdict:
+        """A refusal may also be a 400 or 403 with a telling message; a rejected key is a 400."""
+        found = classify_failure(answer)
+        if answer.status == 400 and _WRONG_KEY.search(found.message):  # its message repeats part of the key
             return found._replace(kind="key", message=f"{origin(answer.address)} answers 400: it does not take the key")
         if answer.status in (400, 403, 422) and _MODERATED.search(found.message):
             return found._replace(kind="refused", code="moderation")

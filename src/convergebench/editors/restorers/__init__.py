@@ -1,1 +1,1 @@
-"""Learned restorers as editors: networks made to repair or enlarge a picture, asked to do so again and again."""
+"""Learned restorers as editors: networks that repair or enlarge a picture, applied repeatedly."""

@@ -1,4 +1,4 @@
-"""The editor around the network: pixels restored and brought back to the size they had, the words unread."""
+"""A restoration network as an editor: restores the image at its own size and ignores the instruction."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pydantic import Field
 
 from convergebench import ids
 from convergebench.documents import Strict, check_document
-from convergebench.editors.base import BaseEditor, on_the_processor
-from convergebench.editors.restorers.network import Network, Shape, Values
+from convergebench.editors.base import BaseEditor, cpu_limits
+from convergebench.editors.restorers.network import NcnnLayout, NcnnNetwork, Values
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -28,31 +28,31 @@ from convergebench.weights.catalogue import find_weight
 from convergebench.weights.store import identity, locate, missing, search
 
 VERSION = 1
-"""Raised whenever the pixels would change; part of every fingerprint."""
+"""Incremented whenever the output pixels change; part of every fingerprint."""
 MOST_AT_ONCE = 8
-"""A tile takes up to 0.8 GB while it is worked on (a heavy model's 1.6 GB)."""
+"""Most calls at once: a tile takes up to 0.8 GB of memory (a heavy model's 1.6 GB)."""
 
 Shrink = Literal["before", "after"]
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """What a name stands for."""
+class RestorerModel:
+    """The definition of a named restorer."""
 
     weight: str
-    shape: Shape
+    shape: NcnnLayout
     tile: int
-    """Longest side, in pixels of what the network is given, that it works on at once."""
+    """Longest side of a tile, in pixels of the network's input."""
     seconds: float
-    """For 512 × 512 pixels on one core, about."""
+    """Approximate time for 512 × 512 pixels on one core."""
     shrink: Shrink = "after"
-    """A network that enlarges: is the picture shrunk before it, so that detail is made up, or its answer after it."""
+    """For a network that enlarges: shrink the picture before it, so that detail is invented, or its output after it."""
     heavy: bool = False
-    """Takes so much memory that calls go one by one, each on all cores."""
+    """Needs so much memory that calls run one by one, each on all cores."""
 
 
-class Options(Strict):
-    """What a study may say about a restorer."""
+class RestorerOptions(Strict):
+    """Options of a restorer."""
 
     threads: Annotated[int, Field(ge=1, le=256)] | None = None
     """Cores per call; the bytes do not depend on it. Unset: one, and as many calls at once as there are cores."""
@@ -60,18 +60,18 @@ class Options(Strict):
     """Smaller takes less memory."""
 
 
-class EnlargingOptions(Options):
-    """The same, for a network that enlarges."""
+class EnlargingOptions(RestorerOptions):
+    """Options of a network that enlarges."""
 
     shrink: Shrink | None = None
-    """`before` the network, which then makes up detail, or its answer `after` it, which costs scale² times as much."""
+    """Shrink `before` the network, which then invents detail, or `after` it, which costs scale² times as much."""
 
 
 class RestorerEditor(BaseEditor):
-    """Restores. Equal images give equal bytes, however many calls run at once and on however many cores."""
+    """Restores images. Equal images give equal bytes, for any number of parallel calls and cores."""
 
-    def __init__(self, name: str, model: Model, options: Mapping[str, Any]) -> None:
-        kind = EnlargingOptions if model.shape.scale > 1 else Options
+    def __init__(self, name: str, model: RestorerModel, options: Mapping[str, Any]) -> None:
+        kind = EnlargingOptions if model.shape.scale > 1 else RestorerOptions
         given = check_document(options, kind, where=f"editor '{name}'")
         self.name = name
         self.model = model
@@ -83,12 +83,12 @@ class RestorerEditor(BaseEditor):
         self.fingerprint = ids.fingerprint(model.weight, VERSION, chosen)
         self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=model.seconds)
         at_once = 1 if model.heavy else max(1, min(MOST_AT_ONCE, cores // self.threads))
-        self.limits = on_the_processor(at_once=at_once)
-        self._network: Network | None = None
+        self.limits = cpu_limits(at_once=at_once)
+        self._network: NcnnNetwork | None = None
         self._lock = Lock()
 
     def lacks(self) -> list[str]:
-        """The package ncnn, the weights."""
+        """Missing ncnn and weights."""
         found = []
         if find_spec("ncnn") is None:
             found.append('ncnn is not installed; type: pip install "convergebench[restorers]"')
@@ -101,7 +101,7 @@ class RestorerEditor(BaseEditor):
         return await asyncio.to_thread(self._edit, request.image)
 
     async def close(self) -> None:
-        """Forget the network; a later call loads it again."""
+        """Unload the network; a later call loads it again."""
         with self._lock:
             self._network = None
 
@@ -116,26 +116,26 @@ class RestorerEditor(BaseEditor):
         }
         return Edited(encode_png(restored), "image/png", self.model.weight, used=used)
 
-    def _restored(self, network: Network, pixels: Pixels) -> Pixels:
+    def _restored(self, network: NcnnNetwork, pixels: Pixels) -> Pixels:
         height, width = pixels.shape[:2]
         scale = self.model.shape.scale
         if self.shrink == "before" and scale > 1:
-            # filled up first, so that a side that is no multiple is not stretched
+            # padded first, so that a side that is not a multiple is not stretched
             filled = np.pad(pixels, ((0, -height % scale), (0, -width % scale), (0, 0)), mode="reflect")
             small = _resized(filled, filled.shape[1] // scale, filled.shape[0] // scale)
             return _levels(network(_values(small), tile=self.tile))[:height, :width]
         restored = _levels(network(_values(pixels), tile=self.tile))
         return _resized(restored, width, height) if scale > 1 else restored
 
-    def _loaded(self) -> Network:
+    def _loaded(self) -> NcnnNetwork:
         with self._lock:
             if self._network is None:
-                gone = self.lacks()
-                if gone:
-                    raise Prerequisite(f"editor '{self.name}': " + "; ".join(gone))
+                missing_parts = self.lacks()
+                if missing_parts:
+                    raise Prerequisite(f"editor '{self.name}': " + "; ".join(missing_parts))
                 folder = locate(self.model.weight)
                 param, weights = (folder / file.path for file in find_weight(self.model.weight).files)
-                self._network = Network(param, weights, self.model.shape, threads=self.threads)
+                self._network = NcnnNetwork(param, weights, self.model.shape, threads=self.threads)
             return self._network
 
 

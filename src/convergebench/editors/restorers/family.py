@@ -1,21 +1,21 @@
-"""The learned restorers by name: which network, and how its answer becomes a picture of the size that was given."""
+"""The learned restorers by name: their network, and how its output gets the size of the input."""
 
 from __future__ import annotations
 
-from convergebench.editors.restorers.editor import Model, RestorerEditor
-from convergebench.editors.restorers.network import Shape
+from convergebench.editors.restorers.editor import RestorerEditor, RestorerModel
+from convergebench.editors.restorers.network import NcnnLayout
 
-WAIFU2X = Model(
+WAIFU2X = RestorerModel(
     "waifu2x-denoise",
-    Shape("Input1", "Eltwise4", margin=28, eats_margin=True, multiple=4),
+    NcnnLayout("Input1", "Eltwise4", margin=28, crops_margin=True, multiple=4),
     tile=512,
     seconds=0.6,
 )
-SPAN = Model("span-x2", Shape("data", "output", scale=2, margin=24), tile=320, seconds=0.8)
-REALESR_ANIME = Model("realesr-anime", Shape("data", "output", scale=2, margin=20), tile=320, seconds=0.8)
-REALESRGAN = Model(
+SPAN = RestorerModel("span-x2", NcnnLayout("data", "output", scale=2, margin=24), tile=320, seconds=0.8)
+REALESR_ANIME = RestorerModel("realesr-anime", NcnnLayout("data", "output", scale=2, margin=20), tile=320, seconds=0.8)
+REALESRGAN = RestorerModel(
     "realesrgan-x4",
-    Shape("data", "output", scale=4, margin=16),
+    NcnnLayout("data", "output", scale=4, margin=16),
     tile=128,
     seconds=2.5,
     shrink="before",

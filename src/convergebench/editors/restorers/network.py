@@ -1,10 +1,10 @@
-"""A network that ncnn runs, over a picture of any size: in tiles, so that memory stays bounded.
+"""An ncnn network applied to a picture of any size, in tiles to limit memory.
 
     picture ─▶ tiles with a margin of the picture around them ─▶ network ─▶ margins off ─▶ picture × scale
 
-ncnn gives equal numbers for any number of threads, and one network may be used by several threads at once. A margin
-that reaches as far as the network looks makes the seams vanish. waifu2x also looks at each tile's mean, and RealESRGAN
-looks farther than any useful margin, so the size of tiles is part of what an editor is.
+ncnn gives equal numbers for any number of threads, and several threads may share one network. A margin as wide as the
+network's receptive field avoids seams. waifu2x also uses each tile's mean, and RealESRGAN's receptive field exceeds any
+useful margin, so the tile size is part of an editor's fingerprint.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ Values = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NcnnLayout:
     """How a network's files are used."""
 
     entry: str
-    """What ncnn calls the place where pixels go in."""
+    """Name of the input blob in ncnn."""
     exit: str
     scale: int = 1
     margin: int = 0
-    """Pixels of the picture around a tile that are looked at and not answered."""
-    eats_margin: bool = False
-    """The network itself cuts the margin off, so the picture's own edges need one too (by reflection)."""
+    """Pixels around a tile that the network sees but that are cut from its output."""
+    crops_margin: bool = False
+    """The network removes the margin itself, so the picture's edges need one too (by reflection)."""
     multiple: int = 1
-    """Sides of what goes in, without the margin, are a multiple of this."""
+    """Sides of the input, without the margin, are multiples of this."""
 
 
-class Network:
+class NcnnNetwork:
     """Loaded files, ready to be called from any thread."""
 
-    def __init__(self, param: Path, weights: Path, shape: Shape, *, threads: int) -> None:
+    def __init__(self, param: Path, weights: Path, shape: NcnnLayout, *, threads: int) -> None:
         ncnn: Any = import_module("ncnn")
         self.shape = shape
         self._net = ncnn.Net()
         options = self._net.opt
         options.use_vulkan_compute = False
         options.num_threads = threads
-        # some processors would otherwise work in 16 bits and answer something else
+        # some CPUs would otherwise compute in 16 bits, with other results
         options.use_fp16_packed = options.use_fp16_storage = options.use_fp16_arithmetic = False
         options.use_bf16_storage = False
         if self._net.load_param(str(param)) or self._net.load_model(str(weights)):
@@ -69,16 +69,16 @@ class Network:
 
     def _tile(self, values: Values, rows: slice, columns: slice) -> Values:
         shape = self.shape
-        wanted = [(side.start, side.stop) for side in (rows, columns)]
-        # from where to where is looked; beyond the picture's edges only if the network eats its margin
+        tile_spans = [(side.start, side.stop) for side in (rows, columns)]
+        # the input span; beyond the picture's edges only if the network crops its margin
         looked, padding, cut = [], [], []
-        for (start, stop), length in zip(wanted, values.shape[:2], strict=True):
+        for (start, stop), length in zip(tile_spans, values.shape[:2], strict=True):
             fill = -(stop - start) % shape.multiple
             low, high = start - shape.margin, stop + shape.margin + fill
             inside = (max(0, low), min(length, high))
             looked.append(slice(*inside))
-            padding.append((inside[0] - low, high - inside[1]) if shape.eats_margin else (0, 0))
-            cut.append((0 if shape.eats_margin else start - inside[0], stop - start))
+            padding.append((inside[0] - low, high - inside[1]) if shape.crops_margin else (0, 0))
+            cut.append((0 if shape.crops_margin else start - inside[0], stop - start))
         piece = np.pad(values[looked[0], looked[1]], (*padding, (0, 0)), mode="reflect")
         answer = self._run(piece)
         (top, height), (left, width) = ((first * shape.scale, size * shape.scale) for first, size in cut)
@@ -87,7 +87,7 @@ class Network:
     def _run(self, piece: Values) -> Values:
         ncnn: Any = import_module("ncnn")
         planes = np.ascontiguousarray(piece.transpose(2, 0, 1), dtype=np.float32)
-        # both must live until the answer is out: ncnn reads the memory of the array, and does not hold it
+        # both must stay alive until the output is read: ncnn uses the array's memory without owning it
         given = ncnn.Mat(planes)
         extractor: Any = self._net.create_extractor()
         extractor.input(self.shape.entry, given)

@@ -1,1 +1,1 @@
-"""Simulated editors: drawn objects, exact geometry, known wear. They run anywhere and their truth is known."""
+"""Simulated editors: drawn objects, exact geometry, known wear. They run anywhere, with exactly known behaviour."""

@@ -1,16 +1,17 @@
-"""What a simulated editor says about a step: a summary of what it thought, in titled sections.
+"""The reasoning summary of a simulated editor, in titled sections.
 
-It has the form in which providers send such summaries: a bold title, a paragraph; first about making the picture, then
-about looking at it. It always claims success where the editor believes to have done what was asked, whatever the
-picture shows; that is the point. It mentions noise in its input only once it notices any.
+It has the form of providers' summaries: bold titles with paragraphs, first about making the picture, then about
+checking it. It always claims success if the editor believes it followed the instruction, whatever the picture shows.
+It mentions noise in its input only once it notices any.
 """
 
 from __future__ import annotations
 
-from convergebench.editors.simulated.instruction import GEOMETRY, Intent
+from convergebench.editors.simulated.instruction import Intent
+from convergebench.edits.geometry import GEOMETRY
 
 NOTICED = "The input image looks noisy: its flat areas show grain, and its fine texture is full of visible artefacts."
-"""The one sentence that says so; no other sentence here speaks of noise."""
+"""The only sentence that mentions noise."""
 
 _TURNS = {
     "flip-horizontal": "mirrored from left to right",
@@ -22,13 +23,13 @@ _TURNS = {
 
 
 def summary(account: str, intent: Intent, *, did: bool = True, noticed: bool = False) -> str:
-    """The four sections around an account of one line."""
-    wish, claim, closing = _about(intent)
+    """The four sections around a one-line account."""
+    request, claim, closing = _about(intent)
     if not did:
         claim = f"{account} So the request was not carried out."
         closing = "The output equals the input. I cannot claim more than that."
     parts = (
-        ("Reading the Request", f"I am asked for {wish}." + (f" {NOTICED}" if noticed else "")),
+        ("Reading the Request", f"I am asked for {request}." + (f" {NOTICED}" if noticed else "")),
         ("Working on the Picture", f"I go over the layout and the light, and then set to work. {account}"),
         ("Checking the Result", f"I hold the output against the request. {claim}"),
         ("Confirming the Outcome", closing),
@@ -37,7 +38,7 @@ def summary(account: str, intent: Intent, *, did: bool = True, noticed: bool = F
 
 
 def _about(intent: Intent) -> tuple[str, str, str]:
-    """What is wished, what is claimed of it, and how the summary ends."""
+    """The request, the claim about it, and the end of the summary."""
     thing = f"the {intent.thing}" if intent.thing else "it"
     matches = "The output fully matches the request. No further change is needed."
     if intent.action in GEOMETRY:

@@ -1,4 +1,4 @@
-"""Changes to the look of a whole picture, or of a part of it: colour, light, focus, style."""
+"""Changes to a whole picture or a part of it: colour, light, focus, style."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convergebench.editors.simulated.removal import inpaint
 
 
 def change(pixels: Pixels, intent: Intent, *, where: Soft | None = None) -> Pixels:
-    """The picture with the change made; `where` limits it (the intent's subject does so otherwise)."""
+    """Apply a change within the mask `where`, by default the region of the intent's subject."""
     action: Change = intent.action  # type: ignore[assignment]  # the editor hands over changes only
     if action in EXPRESSIONS:
         return EXPRESSIONS[action](pixels)
@@ -32,7 +32,7 @@ def change(pixels: Pixels, intent: Intent, *, where: Soft | None = None) -> Pixe
 
 
 def recolour(pixels: Pixels, colour: Colour, where: Soft) -> Pixels:
-    """Give a part another colour and keep its light and shade; its average becomes the colour asked for."""
+    """Recolour a region and keep its shading; its mean becomes the requested colour."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), np.float32)
     weight = float(where.sum())
     mean = float((grey * where).sum()) / weight if weight > 0 else 128.0
@@ -42,7 +42,7 @@ def recolour(pixels: Pixels, colour: Colour, where: Soft) -> Pixels:
 
 
 def opposite(action: Change) -> Change | None:
-    """What best takes a change back when nothing is remembered; None when nothing does."""
+    """The change that best undoes another one without memory; None if there is none."""
     return _OPPOSITES.get(action)
 
 
@@ -57,7 +57,7 @@ def _grey(pixels: Pixels, strength: float) -> Pixels:
 
 
 def _colourise(pixels: Pixels, strength: float) -> Pixels:
-    """Guess: cool lights above, warm tones below, as outdoors."""
+    """A guess: cool colours above, warm ones below, as outdoors."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), np.float32)[..., None] / 255
     down = np.linspace(0, 1, pixels.shape[0], dtype=np.float32)[:, None, None]
     warm = np.array([1.16, 0.99, 0.82], np.float32)

@@ -1,4 +1,4 @@
-"""A simulated editor: it does what it is told, and wears the picture a little at every step."""
+"""A simulated editor: carries out the instruction, and wears the picture a little at every step."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ import numpy as np
 
 from convergebench.editors.simulated.account import summary
 from convergebench.editors.simulated.additions import aged, kept_fresh
-from convergebench.editors.simulated.carry_out import Done
+from convergebench.editors.simulated.carry_out import EditResult
 from convergebench.editors.simulated.instruction import Intent, understand
-from convergebench.editors.simulated.layers import Layered
+from convergebench.editors.simulated.layers import LayeredImage
 from convergebench.editors.simulated.memory import read_layered, with_layers
-from convergebench.editors.simulated.mistakes import Chances, Mistakes, carry_out_with
+from convergebench.editors.simulated.mistakes import MistakeDraws, Mistakes, carry_out_with
 from convergebench.editors.simulated.pixels import Mask, encode_jpeg, encode_png
-from convergebench.editors.simulated.wear import KINDS, Occasion, Wear
+from convergebench.editors.simulated.wear import KINDS, Wear, WearContext
 from convergebench.errors import Refused, Transient
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """How an editor behaves apart from its wear."""
+class EditorBehaviour:
+    """The behaviour of an editor apart from its wear."""
 
     remember: bool = True
-    """Layers keep the pixels they hide; otherwise things are removed by painting over them."""
+    """Layers keep the pixels they hide; otherwise objects are removed by painting over them."""
     jpeg_quality: int | None = None
     """Answer with JPEG of this quality instead of PNG."""
     forgets: float = 0.0
     """Share of instructions it ignores while it claims success."""
     fails: float = 0.0
-    """Chance of a passing error in each of the first `FAILING_ATTEMPTS` attempts."""
+    """Probability of a transient error in each of the first `FAILING_ATTEMPTS` attempts."""
     refuses: float = 0.0
     """Share of requests it declines."""
     retry_after: float = 0.0
-    """Seconds it asks to be left alone after a passing error."""
+    """The `retry_after` of its transient errors, in seconds."""
     mistakes: Mistakes = field(default_factory=Mistakes)
     additions: Literal["plain", "fresh", "worn"] = "plain"
-    """Whether new things share one step of wear with the rest, none at all, or all that the rest has behind it."""
+    """Wear of added objects: one step (`plain`), none (`fresh`), or as much as the rest (`worn`)."""
     notices: int = 0
-    """Steps of wear in its input from which on its summary says that the input looks noisy; 0 = it never does."""
+    """Steps of wear after which its summary says that the input looks noisy; 0: never."""
 
 
 FAILING_ATTEMPTS = 2
@@ -57,14 +57,18 @@ class _Built(NamedTuple):
 class SimulatedEditor:
     """Carries out instructions on drawn objects and exact geometry; the seed fixes everything random."""
 
-    def __init__(self, name: str, fingerprint: str, *, wears: tuple[dict[str, object], ...], habits: Habits) -> None:
+    def __init__(
+        self, name: str, fingerprint: str, *, wears: tuple[dict[str, object], ...], behaviour: EditorBehaviour
+    ) -> None:
         self.name = name
         self.fingerprint = fingerprint
-        self.habits = habits
+        self.behaviour = behaviour
         self._wears = tuple(_build(wear) for wear in wears)
         crops = any(wear["kind"] == "crop" for wear in wears)
-        # a flaky editor's images are fixed: chance only decides whether there is one
-        random = habits.forgets > 0 or habits.mistakes.random or any(KINDS[str(wear["kind"])].random for wear in wears)
+        # a flaky editor's images are deterministic: only its errors are random
+        random = (
+            behaviour.forgets > 0 or behaviour.mistakes.random or any(KINDS[str(wear["kind"])].random for wear in wears)
+        )
         self.capabilities = Capabilities(
             seed=True,
             resolutions=("1K", "2K", "4K") if crops else (),
@@ -85,50 +89,50 @@ class SimulatedEditor:
         intent = understand(request.instruction)
         done = self._carry_out(picture, intent, request.seed)
         worn = self._wear(done.picture, request)
-        if self.habits.additions == "fresh":
+        if self.behaviour.additions == "fresh":
             worn = kept_fresh(done.picture, worn)
         worn = replace(worn, steps=(picture.steps or 0) + 1)
-        quality = self.habits.jpeg_quality
+        quality = self.behaviour.jpeg_quality
         data = encode_png(worn.pixels) if quality is None else encode_jpeg(worn.pixels, quality)
         mime = "image/png" if quality is None else "image/jpeg"
-        said = self._summary(done, intent, picture.steps or 0) if request.settings.reasoning else done.account
-        return Edited(with_layers(data, worn), mime, self.name, reasoning=said)
+        reasoning = self._summary(done, intent, picture.steps or 0) if request.settings.reasoning else done.account
+        return Edited(with_layers(data, worn), mime, self.name, reasoning=reasoning)
 
-    def _carry_out(self, picture: Layered, intent: Intent, seed: int) -> Done:
-        habits = self.habits
-        chances = Chances(*(_chance(what, seed) for what in ("unturned", "wrong-turn", "which")))
-        done = carry_out_with(habits.mistakes, picture, intent, remember=habits.remember, chances=chances)
-        if _chance("forget", seed) < habits.forgets:
+    def _carry_out(self, picture: LayeredImage, intent: Intent, seed: int) -> EditResult:
+        behaviour = self.behaviour
+        chances = MistakeDraws(*(_chance(what, seed) for what in ("unturned", "wrong-turn", "which")))
+        done = carry_out_with(behaviour.mistakes, picture, intent, remember=behaviour.remember, chances=chances)
+        if _chance("forget", seed) < behaviour.forgets:
             return done._replace(picture=picture)
-        if habits.additions == "worn" and intent.action == "add" and done.picture is not picture:
+        if behaviour.additions == "worn" and intent.action == "add" and done.picture is not picture:
             steady = [(wear.work, wear.random) for wear in self._wears if not wear.moves]
             return done._replace(picture=aged(done.picture, steady, steps=picture.steps or 0, seed=seed))
         return done
 
-    def _summary(self, done: Done, intent: Intent, steps: int) -> str:
-        noticed = 0 < self.habits.notices <= steps
+    def _summary(self, done: EditResult, intent: Intent, steps: int) -> str:
+        noticed = 0 < self.behaviour.notices <= steps
         return summary(done.account, intent, did=done.did, noticed=noticed)
 
-    def _wear(self, picture: Layered, request: EditRequest) -> Layered:
+    def _wear(self, picture: LayeredImage, request: EditRequest) -> LayeredImage:
         for number, wear in enumerate(self._wears):
-            occasion = Occasion(request.seed * 31 + number, picture.steps or 0, request.settings.resolution)
-            picture = _worn(picture, wear.work, occasion, moves=wear.moves)
+            context = WearContext(request.seed * 31 + number, picture.steps or 0, request.settings.resolution)
+            picture = _worn(picture, wear.work, context, moves=wear.moves)
         return picture
 
     def _maybe_fail(self, request: EditRequest) -> None:
-        if _chance("refuse", request.seed) < self.habits.refuses:
+        if _chance("refuse", request.seed) < self.behaviour.refuses:
             raise Refused(f"{self.name} declines this request (simulated)", reason="simulated-policy")
         passing = request.attempt <= FAILING_ATTEMPTS
-        if passing and _chance("fail", request.seed, request.attempt) < self.habits.fails:
-            raise Transient(f"{self.name} is busy (simulated)", retry_after=self.habits.retry_after)
+        if passing and _chance("fail", request.seed, request.attempt) < self.behaviour.fails:
+            raise Transient(f"{self.name} is busy (simulated)", retry_after=self.behaviour.retry_after)
 
 
-def _worn(picture: Layered, wear: Wear, occasion: Occasion, *, moves: bool) -> Layered:
+def _worn(picture: LayeredImage, wear: Wear, context: WearContext, *, moves: bool) -> LayeredImage:
     def worn_mask(mask: Mask) -> Mask:
-        planes = wear(np.repeat(mask[..., None], 3, axis=2), occasion)
+        planes = wear(np.repeat(mask[..., None], 3, axis=2), context)
         return np.where(planes[..., 0] > 127, 255, 0).astype(np.uint8)
 
-    worn = picture.changed(lambda pixels: wear(pixels, occasion), worn_mask if moves else None)
+    worn = picture.changed(lambda pixels: wear(pixels, context), worn_mask if moves else None)
     # A crop that found nothing to cut moved nothing.
     return replace(worn, face=picture.face) if worn.pixels.shape == picture.pixels.shape else worn
 
@@ -140,6 +144,6 @@ def _build(wear: dict[str, object]) -> _Built:
 
 
 def _chance(what: str, *numbers: int) -> float:
-    """A number in [0, 1) fixed by its arguments."""
+    """A pseudo-random number in [0, 1), determined by the arguments."""
     text = ":".join((what, *map(str, numbers)))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=7).digest(), "big") / (1 << 56)

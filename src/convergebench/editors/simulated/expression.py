@@ -1,4 +1,4 @@
-"""Expressions, by bending a face a little."""
+"""Facial expressions, by warping the face."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.editors.simulated.face import Face, find_face
+from convergebench.editors.simulated.face import FaceLayout, find_face
 from convergebench.editors.simulated.pixels import Pixels, pixels_of
 
 Plane = NDArray[np.float32]
@@ -23,7 +23,7 @@ def _sad(pixels: Pixels) -> Pixels:
 
 
 def _bend_mouth(pixels: Pixels, lift: float) -> Pixels:
-    """Corners of the mouth up (or down), its middle the other way."""
+    """Move the corners of the mouth up (or down), and its middle the other way."""
     face = find_face(pixels)
     x, y = _grid(pixels, face)
     near = np.exp(-((x / 0.34) ** 4) - ((y - 0.55) / 0.17) ** 2)
@@ -61,7 +61,7 @@ def _close_eyes(pixels: Pixels) -> Pixels:
 
 
 def _open_eyes(pixels: Pixels) -> Pixels:
-    """Nothing was remembered, so the eyes are made up: white, iris, pupil."""
+    """Nothing is remembered, so invented eyes are drawn: white, iris, pupil."""
     face = find_face(pixels)
     x, y = _grid(pixels, face)
     side = np.abs(x) - 0.21
@@ -86,7 +86,7 @@ EXPRESSIONS: dict[str, Callable[[Pixels], Pixels]] = {
 }
 
 
-def _grid(pixels: Pixels, face: Face) -> tuple[Plane, Plane]:
+def _grid(pixels: Pixels, face: FaceLayout) -> tuple[Plane, Plane]:
     """Coordinates in face widths from the point between the eyes."""
     rows, columns = np.mgrid[: pixels.shape[0], : pixels.shape[1]].astype(np.float32)
     return (columns - face.x) / face.width, (rows - face.eyes) / face.width

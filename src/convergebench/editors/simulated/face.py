@@ -1,6 +1,6 @@
-"""Where the face is: an oval of skin with two dark eyes and a mouth, searched at several sizes.
+"""Finds the face: an oval of skin with two dark eyes and a mouth, searched at several sizes.
 
-A picture without a face gets the layout of a centred portrait, so that words about a person always have a place.
+A picture without a face gets the layout of a centred portrait, so that instructions about a person always work.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Plane = NDArray[np.float32]
 
 _WORKING_SIZE = 80
 _SIZES = tuple(0.12 * 1.2**step for step in range(9))
-"""Face widths looked for, as shares of the shorter side."""
+"""Searched face widths, as shares of the shorter side."""
 _CERTAIN = 0.42
-"""A score below this is no face; found by trying portraits and pictures without people."""
+"""Lowest score of a face; calibrated on portraits and pictures without people."""
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class FaceLayout:
     """A face by its eye line, in pixels. `width` is from ear to ear."""
 
     x: float
     eyes: float
     width: float
     score: float | None
-    """How face-like the place is; None when nothing was found and the layout of a portrait is assumed."""
+    """How face-like the region is; None if no face was found and a portrait layout is assumed."""
 
     @property
     def brow(self) -> float:
@@ -55,8 +55,8 @@ class Face:
         return self.eyes + 0.85 * self.width
 
 
-def find_face(pixels: Pixels) -> Face:
-    """The most face-like place, or the layout of a centred portrait."""
+def find_face(pixels: Pixels) -> FaceLayout:
+    """The most face-like region, or the layout of a centred portrait."""
     height, width = pixels.shape[:2]
     scale = min(1.0, _WORKING_SIZE / min(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -79,12 +79,12 @@ def find_face(pixels: Pixels) -> Face:
     value, x, y, across = best
     x, across = _trim(small, skin, (x, y, across))
     if value < _CERTAIN:
-        return Face(x=width / 2, eyes=0.40 * height, width=0.36 * min(width, height), score=None)
-    return Face(x=(x + 0.5) / scale, eyes=(y + 0.5) / scale, width=across / scale, score=value)
+        return FaceLayout(x=width / 2, eyes=0.40 * height, width=0.36 * min(width, height), score=None)
+    return FaceLayout(x=(x + 0.5) / scale, eyes=(y + 0.5) / scale, width=across / scale, score=value)
 
 
 def _trim(small: Pixels, skin: Plane, place: tuple[float, float, float]) -> tuple[float, float]:
-    """Middle and width of the face by where its skin ends, the shaded half of a face included where it is clear."""
+    """Middle and width of the face by the extent of its skin, including a shaded half if it is clear."""
     x, _, across = place
     whole = _span(_hue(small), place, reach=1.3)
     if whole is not None and across < whole[1] < min(1.7 * across, 0.47 * min(small.shape[:2])):
@@ -118,7 +118,7 @@ def _skin(small: Pixels) -> Plane:
     """How skin-like each pixel is, 0 … 1, by its chroma."""
     colour = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2YCrCb), np.float32)
     luma, red, blue = colour[..., 0], colour[..., 1] - 128, colour[..., 2] - 128
-    # Chroma grows with light, so shadowed skin is compared by its direction as much as by its size.
+    # Chroma grows with light, so shadowed skin is compared by the direction of its chroma as well.
     strength = np.sqrt(red**2 + blue**2) + 1
     direction = np.abs(np.arctan2(-blue, red) - 0.62) / 0.6
     size = np.where(strength < 39, (39 - strength) / 37, (strength - 39) / 36)
@@ -137,13 +137,13 @@ def _hue(small: Pixels) -> Plane:
 def _darkness(grey: Plane, around: float) -> Plane:
     """How much darker each pixel is than its surroundings, −1 … 1."""
     ground = np.asarray(cv2.GaussianBlur(grey, (0, 0), around), np.float32)
-    # dark skin shows its eyes with less contrast than light skin does
+    # eyes have less contrast on dark skin
     return np.asarray(np.clip((ground - grey) / (0.4 * ground + 10), -1, 1), np.float32)
 
 
 @lru_cache(maxsize=8)
 def _prior(width: int, height: int) -> Plane:
-    """Faces are mostly in the upper two thirds, seldom at the rim."""
+    """Prior: faces are mostly in the upper two thirds, seldom at the edge."""
     across = 1 - 0.35 * np.abs(np.linspace(-1, 1, width)) ** 2
     down = np.interp(np.linspace(0, 1, height), [0, 0.12, 0.5, 1], [0.85, 1, 1, 0.6])
     return np.asarray(np.outer(down, across), np.float32)
@@ -151,7 +151,7 @@ def _prior(width: int, height: int) -> Plane:
 
 @lru_cache(maxsize=64)
 def _layout(width: int, height: int, share: float) -> Plane:
-    """Of two likely places, the one where a portrait has its face: a lit neck or shoulder can look like another."""
+    """Weight for typical portrait positions: a lit neck or shoulder can look like a second face."""
     y, x = np.mgrid[0:height, 0:width]
     near = np.exp(-(((x / width - 0.5) / 0.12) ** 2) - ((y / height - 0.42) / 0.08) ** 2)
     return np.asarray(1 + 0.8 * near * math.exp(-((math.log(share / 0.36) / 0.35) ** 2)), np.float32)

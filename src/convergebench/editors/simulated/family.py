@@ -6,80 +6,82 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from convergebench import ids
-from convergebench.editors.simulated.editor import Habits, SimulatedEditor
+from convergebench.editors.simulated.editor import EditorBehaviour, SimulatedEditor
 from convergebench.editors.simulated.mistakes import OPTIONS as MISTAKES
 from convergebench.editors.simulated.mistakes import read_mistakes
-from convergebench.editors.simulated.options import Choice, Number, Option, Value, read_options
+from convergebench.editors.simulated.options import ChoiceOption, NumberOption, Option, Value, read_options
 from convergebench.editors.simulated.wear import KINDS, read_wear
 from convergebench.errors import StudyError
 
 VERSION = 1
-"""Raised whenever a simulated editor's pixels would change; part of every fingerprint."""
+"""Incremented whenever a simulated editor's pixels change; part of every fingerprint."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """What a name stands for: one kind of wear (or none), how it removes, further options."""
+class SimulatedModel:
+    """The definition of a named editor: its kind of wear (or none), how it removes objects, further options."""
 
     summary: str
     wear: str | None = None
     remove: str = "inpaint"
     extra: Mapping[str, Option] = field(default_factory=dict)
     open: bool = False
-    """Takes a list of wears."""
+    """Accepts a list of wears."""
 
     @property
     def options(self) -> dict[str, Option]:
-        """Every option but the list of wears."""
-        remove = Choice(self.remove, ("remember", "inpaint"))
+        """All options except the list of wears."""
+        remove = ChoiceOption(self.remove, ("remember", "inpaint"))
         return {"remove": remove, **(KINDS[self.wear].options if self.wear else {}), **self.extra}
 
 
 _LATER: dict[str, Option] = {
-    "additions": Choice("plain", ("plain", "fresh", "worn")),
-    "notices": Number(0, 0, 100_000, whole=True),
+    "additions": ChoiceOption("plain", ("plain", "fresh", "worn")),
+    "notices": NumberOption(0, 0, 100_000, whole=True),
     **MISTAKES,
 }
-"""Options that came later: where they are off they stay out of the fingerprint, so that older runs can grow."""
-_JPEG_OUT: dict[str, Option] = {"output": Choice("jpeg", ("jpeg", "png"))}
+"""Options that were added later: if off, they are not in the fingerprint, so that older runs can be extended."""
+_JPEG_OUT: dict[str, Option] = {"output": ChoiceOption("jpeg", ("jpeg", "png"))}
 _RATES: dict[str, Option] = {
-    "transient": Number(0.2, 0, 1),
-    "refused": Number(0.05, 0, 1),
-    "retry_after": Number(0.0, 0, 60),
+    "transient": NumberOption(0.2, 0, 1),
+    "refused": NumberOption(0.05, 0, 1),
+    "retry_after": NumberOption(0.0, 0, 60),
 }
 _MISCOUNTING: dict[str, Option] = {
-    "skip_from": Number(4, 1, 100_000, whole=True),
+    "skip_from": NumberOption(4, 1, 100_000, whole=True),
     "skip_for": MISTAKES["skip_for"],
-    "row_at": Number(7, 1, 100_000, whole=True),
+    "row_at": NumberOption(7, 1, 100_000, whole=True),
     "row_of": MISTAKES["row_of"],
 }
-_REPLACING: dict[str, Option] = {"replace_every": Number(3, 1, 100_000, whole=True)}
-_TURNLESS: dict[str, Option] = {"unturned": Number(0.5, 0, 1), "wrong_turn": Number(0.25, 0, 1)}
-_FREE: dict[str, Option] = {"output": Choice("png", ("png", "jpeg")), **_LATER}
-MODELS: dict[str, Model] = {
-    "sim-perfect": Model("does what is asked and nothing else", remove="remember"),
-    "sim-jpeg": Model("saves as JPEG at every step", "jpeg", extra=_JPEG_OUT),
-    "sim-resize": Model("shrinks and enlarges at every step", "resize"),
-    "sim-noise": Model("adds independent static", "noise", "remember"),
-    "sim-tint": Model("shifts towards green by a constant", "tint", "remember"),
-    "sim-blur": Model("softens texture", "blur"),
-    "sim-crop": Model("cuts to the aspect ratios it knows", "crop"),
-    "sim-scatter": Model("throws points over the picture", "scatter"),
-    "sim-wrinkle": Model("ripples outlines", "wrinkle"),
-    "sim-simplify": Model("melts texture into flat patches", "simplify"),
-    "sim-forgetful": Model("ignores some instructions and claims success", extra={"ignores": Number(0.3, 0, 1)}),
-    "sim-contracting": Model("pulls every picture towards one colour", "contract", "remember"),
-    "sim-cycle": Model("turns the colour channels in a ring of three", "cycle", "remember"),
-    "sim-flaky": Model("perfect, but often busy and sometimes unwilling", None, "remember", _RATES),
-    "sim-miscounting": Model("leaves additions out, then adds a row", None, "remember", _MISCOUNTING),
-    "sim-replacing": Model("puts some new things in place of old ones", None, "remember", _REPLACING),
-    "sim-turnless": Model("often does not mirror or turn and claims it did", None, "remember", _TURNLESS),
-    "sim": Model("wears and mistakes of your choice", extra=_FREE, open=True),
+_REPLACING: dict[str, Option] = {"replace_every": NumberOption(3, 1, 100_000, whole=True)}
+_TURNLESS: dict[str, Option] = {"unturned": NumberOption(0.5, 0, 1), "wrong_turn": NumberOption(0.25, 0, 1)}
+_FREE: dict[str, Option] = {"output": ChoiceOption("png", ("png", "jpeg")), **_LATER}
+MODELS: dict[str, SimulatedModel] = {
+    "sim-perfect": SimulatedModel("does what is asked and nothing else", remove="remember"),
+    "sim-jpeg": SimulatedModel("saves as JPEG at every step", "jpeg", extra=_JPEG_OUT),
+    "sim-resize": SimulatedModel("shrinks and enlarges at every step", "resize"),
+    "sim-noise": SimulatedModel("adds independent static", "noise", "remember"),
+    "sim-tint": SimulatedModel("shifts towards green by a constant", "tint", "remember"),
+    "sim-blur": SimulatedModel("softens texture", "blur"),
+    "sim-crop": SimulatedModel("cuts to the aspect ratios it knows", "crop"),
+    "sim-scatter": SimulatedModel("throws points over the picture", "scatter"),
+    "sim-wrinkle": SimulatedModel("ripples outlines", "wrinkle"),
+    "sim-simplify": SimulatedModel("melts texture into flat patches", "simplify"),
+    "sim-forgetful": SimulatedModel(
+        "ignores some instructions and claims success", extra={"ignores": NumberOption(0.3, 0, 1)}
+    ),
+    "sim-contracting": SimulatedModel("pulls every picture towards one colour", "contract", "remember"),
+    "sim-cycle": SimulatedModel("turns the colour channels in a ring of three", "cycle", "remember"),
+    "sim-flaky": SimulatedModel("perfect, but often busy and sometimes unwilling", None, "remember", _RATES),
+    "sim-miscounting": SimulatedModel("leaves additions out, then adds a row", None, "remember", _MISCOUNTING),
+    "sim-replacing": SimulatedModel("puts some new things in place of old ones", None, "remember", _REPLACING),
+    "sim-turnless": SimulatedModel("often does not mirror or turn and claims it did", None, "remember", _TURNLESS),
+    "sim": SimulatedModel("wears and mistakes of your choice", extra=_FREE, open=True),
 }
 
 
 def make(base: str, name: str, given: Mapping[str, object]) -> SimulatedEditor:
-    """The editor `base` under a name of its own. The name starts with `sim`, so that nobody takes it for a model."""
+    """Create the editor `base` under `name`, which must start with `sim` so that it is not mistaken for a model."""
     if not (name == "sim" or name.startswith("sim-")):
         raise StudyError(f"a simulated editor's name starts with 'sim-': call '{name}' 'sim-{name}'")
     model = MODELS[base]
@@ -96,13 +98,13 @@ def make(base: str, name: str, given: Mapping[str, object]) -> SimulatedEditor:
     known = {key: value for key, value in options.items() if key not in _LATER or value != _LATER[key].default}
     fingerprint = ids.fingerprint(base, VERSION, {**known, "wears": list(wears)})
     wears, quality = _output(wears, options)
-    return SimulatedEditor(name, fingerprint, wears=wears, habits=_habits(options, quality))
+    return SimulatedEditor(name, fingerprint, wears=wears, behaviour=_behaviour(options, quality))
 
 
 def _output(
     wears: tuple[dict[str, object], ...], options: Mapping[str, Value]
 ) -> tuple[tuple[dict[str, object], ...], int | None]:
-    """Answering with JPEG replaces a last wear by JPEG: saving twice would wear twice."""
+    """The JPEG quality of the output, if any, and the other wears: a final JPEG wear becomes the output format."""
     if options.get("output", "png") != "jpeg":
         return wears, None
     if wears and wears[-1]["kind"] == "jpeg":
@@ -112,11 +114,11 @@ def _output(
     return wears, 95
 
 
-def _habits(options: Mapping[str, Value], quality: int | None) -> Habits:
+def _behaviour(options: Mapping[str, Value], quality: int | None) -> EditorBehaviour:
     def rate(name: str) -> float:
         return float(options.get(name, 0.0))
 
-    return Habits(
+    return EditorBehaviour(
         remember=options["remove"] == "remember",
         jpeg_quality=quality,
         forgets=rate("ignores"),

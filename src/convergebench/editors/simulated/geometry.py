@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.editors.simulated.instruction import Geometry
+from convergebench.edits.geometry import Geometry
 
 Plane = NDArray[np.uint8]
 
-_MOVES: dict[Geometry, Callable[[Plane], Any]] = {
+_TRANSFORMS: dict[Geometry, Callable[[Plane], Any]] = {
     "flip-horizontal": lambda plane: cv2.flip(plane, 1),
     "flip-vertical": lambda plane: cv2.flip(plane, 0),
     "rotate-90": lambda plane: cv2.rotate(plane, cv2.ROTATE_90_CLOCKWISE),
@@ -22,6 +22,6 @@ _MOVES: dict[Geometry, Callable[[Plane], Any]] = {
 }
 
 
-def move(plane: Plane, how: Geometry) -> Plane:
-    """The plane flipped or turned (`rotate-90` is clockwise). A new array; the old one is left alone."""
-    return np.ascontiguousarray(_MOVES[how](plane), dtype=np.uint8)
+def transform(plane: Plane, how: Geometry) -> Plane:
+    """A flipped or rotated copy of the plane (`rotate-90` is clockwise)."""
+    return np.ascontiguousarray(_TRANSFORMS[how](plane), dtype=np.uint8)

@@ -1,6 +1,6 @@
-"""Words → what to do. Tolerant of case, spelling and phrasing; never guesses.
+"""Parses an instruction into an intent. Tolerant of case, spelling and phrasing; never guesses.
 
-What is not understood becomes the action `unknown`; the editor then leaves the image as it is and says so.
+An instruction that is not understood becomes the action `unknown`; the editor then reports an unchanged image.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ from convergebench.editors.simulated.vocabulary import (
     SUBJECTS,
     THING_WORDS,
 )
+from convergebench.edits.geometry import Geometry, geometry_of, plain_words
 
-Geometry = Literal["flip-horizontal", "flip-vertical", "rotate-90", "rotate-180", "rotate-270"]
 Change = Literal[
     "recolour", "brighter", "darker", "warmer", "cooler", "grey", "colourise", "invert", "blur", "sharpen", "pixelate",
     "detail", "night", "day", "sunset", "morning", "smile", "sad", "surprise", "neutral", "close-eyes", "open-eyes",
     "blank", "remove-main", "soften", "edges", "patches", "enhance", "denoise",
 ]  # fmt: skip
 Action = Literal["replicate", "add", "remove", "undo", "unknown"] | Geometry | Change
-GEOMETRY: tuple[Geometry, ...] = get_args(Geometry)
 CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """An instruction as understood."""
+    """A parsed instruction."""
 
     action: Action
     thing: str | None = None
-    """What to add, remove or recolour, by its catalogue name."""
+    """Object to add, remove or recolour, by its catalogue name."""
     colour: Colour | None = None
     place: str | None = None
     subject: str | None = None
-    """Part of the picture a change is about; None means all of it."""
+    """Part of the picture to change; None means all of it."""
     strength: float = 1.0
 
 
@@ -96,8 +95,8 @@ _RECOLOUR = r"^(please )?(make|turn|paint|colou?r|recolou?r|dye|tint|change|give
 @lru_cache(maxsize=4096)
 def understand(instruction: str) -> Intent:
     """The intent of an instruction in plain English."""
-    words = _plain(instruction)
-    geometry = _geometry(words)
+    words = plain_words(instruction)
+    geometry = geometry_of(words)
     if geometry is not None:
         return Intent(geometry)
     if re.search(_REPLICATE, words):
@@ -117,30 +116,6 @@ def understand(instruction: str) -> Intent:
     return Intent("unknown")
 
 
-def _plain(instruction: str) -> str:
-    """Lower case, single spaces, typographic signs spelled out."""
-    words = instruction.lower().replace("’", "'").replace("°", " degrees ").replace("'s ", " ")
-    words = re.sub(r"\btake (the|her|his|their|all) (.+?) (off|away|out)\b", r"take \3 \1 \2", words)
-    words = re.sub(r"[.,;:!?()\"]", " ", words)
-    return re.sub(r"\s+", " ", words).strip()
-
-
-def _geometry(words: str) -> Geometry | None:
-    if re.search(r"\b(flip|mirror|mirrored|reflect)\b", words) and not re.search(r"\ba mirror\b(?! image)", words):
-        vertical = re.search(r"\bvertically\b|top (to|and) bottom|\bhorizontal axis\b|\bupside\b", words)
-        return "flip-vertical" if vertical else "flip-horizontal"
-    if not re.search(r"\b(rotate|rotating|turn|spin)\b", words):
-        return None
-    if re.search(r"\b180\b|\bhalf (a )?turn\b|\bupside down\b", words):
-        return "rotate-180"
-    backwards = bool(re.search(r"counter|anti-?clock|\bto the left\b|\bleftwards?\b", words))
-    if re.search(r"\b270\b|\bthree quarter", words):
-        backwards = not backwards
-    elif not re.search(r"\b90\b|\bquarter\b|\bninety\b", words):
-        return None
-    return "rotate-270" if backwards else "rotate-90"
-
-
 def _add_or_remove(words: str) -> Action:
     if _any_of(words, REMOVE_WORDS):
         return "remove"
@@ -150,7 +125,7 @@ def _add_or_remove(words: str) -> Action:
 
 
 def _recolours(words: str, thing: str) -> bool:
-    """`make the cup blue`: the colour comes after the thing; `give the person a blue cup`: before it."""
+    """Whether the colour follows the object (`make the cup blue`) instead of preceding it (`give her a blue cup`)."""
     starts = re.match(r"^(please )?(make|turn|paint|recolou?r|dye|tint|change)\b", words)
     if not starts or "wear" in words:
         return False
@@ -159,7 +134,7 @@ def _recolours(words: str, thing: str) -> bool:
 
 
 def _thing(words: str) -> str | None:
-    """The first thing named; of several names at the same place the longest (`coffee cup` before `cup`)."""
+    """The first named object; of several matches at one position the longest (`coffee cup` before `cup`)."""
     best: tuple[int, int, str] | None = None
     for thing, names in THING_WORDS.items():
         for name in names:

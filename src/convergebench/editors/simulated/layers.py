@@ -1,7 +1,7 @@
-"""A picture with what has been put on top of it, as a layered editor keeps it.
+"""A picture with its layers of additions and changes.
 
-Each layer knows where it lies and, where the editor remembers, the pixels it hides. Taking a layer off then gives
-the picture as it would be had the layer never been there.
+Each layer has a position and, if the editor remembers, the pixels it hides. Removing a layer then gives the picture as
+if the layer had never been added.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from convergebench.editors.simulated.face import Face
+from convergebench.editors.simulated.face import FaceLayout
 from convergebench.editors.simulated.objects.canvas import Colour
 from convergebench.editors.simulated.pixels import Mask, Pixels
 
@@ -20,14 +20,14 @@ Box = tuple[int, int, int, int]
 """Left, top, width, height."""
 
 DEEPEST = 6
-"""Layers whose hidden pixels are kept; older ones become part of the picture (each costs a wear per step)."""
+"""Layers whose hidden pixels are kept; older ones are merged into the picture (each costs a wear per step)."""
 LONGEST = 24
-"""Layers whose place is kept."""
+"""Layers whose position is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One addition or change. `hidden` are the pixels under it, None when the editor does not keep them."""
+    """One addition or change. `hidden`: the pixels under it, None if the editor does not keep them."""
 
     tag: str
     colour: Colour | None
@@ -38,36 +38,35 @@ class Layer:
 
     @property
     def window(self) -> tuple[slice, slice]:
-        """Where it lies, as an index."""
+        """Its position, as an array index."""
         left, top, across, down = self.box
         return np.s_[top : top + down, left : left + across]
 
 
 @dataclass(frozen=True, slots=True)
-class Layered:
-    """The picture as seen, its layers from the oldest up, and how it came here.
+class LayeredImage:
+    """The visible picture, its layers from the oldest up, and its history.
 
-    `steps` counts the edits by simulated editors so far, None for a picture that never met one. `added` counts
-    the things added so far. `face` is where the face was when it was last looked for: worn pictures would be read
-    a little differently each time, and glasses would wander.
+    `steps` counts the edits by simulated editors so far, None if there were none. `added` counts the added objects.
+    `face` is the face found earlier: it would be found elsewhere in worn pictures, and glasses would drift.
     """
 
     pixels: Pixels
     layers: tuple[Layer, ...] = ()
     steps: int | None = None
     added: int = 0
-    face: Face | None = None
+    face: FaceLayout | None = None
 
-    def put(self, pixels: Pixels, layer: Layer, *, remember: bool) -> Layered:
-        """This picture with `pixels` as its new look; the layer gets its place and, if asked, what it hides."""
+    def put(self, pixels: Pixels, layer: Layer, *, remember: bool) -> LayeredImage:
+        """This picture with new `pixels`; the layer gets its position and, with `remember`, the hidden pixels."""
         if remember or not layer.mask.size:
             layer = _difference(self.pixels, pixels, layer, keep=remember)
         return replace(self, pixels=pixels, layers=_bounded((*self.layers, layer)))
 
-    def changed(self, how: Callable[[Pixels], Pixels], moves: Callable[[Mask], Mask] | None = None) -> Layered:
-        """Everything done to the picture is done to what its layers hide as well.
+    def changed(self, how: Callable[[Pixels], Pixels], moves: Callable[[Mask], Mask] | None = None) -> LayeredImage:
+        """Apply `how` to the picture and to the hidden pixels of its layers.
 
-        `moves` says where a mask goes when `how` moves pixels.
+        `moves` transforms masks if `how` moves pixels.
         """
         versions = self._versions()
         worn = [how(version) for version in versions]
@@ -82,8 +81,8 @@ class Layered:
         face = self.face if moves is None else None
         return replace(self, pixels=worn[-1], layers=tuple(layers), face=face)
 
-    def without(self, layer: Layer) -> Layered:
-        """This picture had the layer never been put on. Its hidden pixels must be known."""
+    def without(self, layer: Layer) -> LayeredImage:
+        """This picture as if the layer had never been added. Its hidden pixels must be known."""
         number = next(place for place, known in enumerate(self.layers) if known is layer)
         versions = self._versions()
         base = versions[number]
@@ -97,12 +96,12 @@ class Layered:
             base = seen
         return replace(self, pixels=base, layers=(*self.layers[:number], *above))
 
-    def dropped(self, layer: Layer) -> Layered:
-        """This picture, with the layer forgotten but not taken off."""
+    def dropped(self, layer: Layer) -> LayeredImage:
+        """This picture with the layer merged into it."""
         return replace(self, layers=tuple(known for known in self.layers if known is not layer))
 
     def mask(self, layer: Layer) -> Mask:
-        """Where a layer lies, the size of the picture."""
+        """The mask of a layer, in the size of the picture."""
         full = np.zeros(self.pixels.shape[:2], np.uint8)
         full[layer.window] = layer.mask
         return full
@@ -120,7 +119,7 @@ class Layered:
 
 
 def new_layer(tag: str, mask: Mask | None = None, *, colour: Colour | None = None, subject: str | None = None) -> Layer:
-    """A layer that hides nothing yet; without a mask it lies wherever it changes the picture."""
+    """A layer without hidden pixels; without a mask it covers whatever it changes."""
     empty = Layer(tag, colour, subject, (0, 0, 0, 0), np.zeros((0, 0), np.uint8), None)
     return empty if mask is None else _boxed(empty, mask)
 

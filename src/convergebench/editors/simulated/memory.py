@@ -1,6 +1,6 @@
-"""Layers inside the image file: a private PNG chunk, or a JPEG comment.
+"""Stores layers inside the image file: in a private PNG chunk or a JPEG comment.
 
-Viewers and metrics ignore both; a program that rewrites the pixels drops them, as it should.
+Viewers and metrics ignore both; a program that rewrites the pixels drops them, as intended.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from convergebench.editors.simulated.face import Face
-from convergebench.editors.simulated.layers import Layer, Layered
+from convergebench.editors.simulated.face import FaceLayout
+from convergebench.editors.simulated.layers import Layer, LayeredImage
 from convergebench.editors.simulated.pixels import Mask, Pixels, decode, encode_png
 from convergebench.errors import StudyError
 
@@ -24,18 +24,18 @@ _MAGIC = b"convergebench-layers-1\n"
 _JPEG_ROOM = 65_000
 
 
-def read_layered(data: bytes) -> Layered:
-    """The picture in a file, with its layers when it carries any."""
+def read_layered(data: bytes) -> LayeredImage:
+    """Read the picture in a file, with its layers, if it has any."""
     pixels = decode(data)
     note = _from_png(data) if data.startswith(b"\x89PNG") else _from_jpeg(data)
     try:
-        return _unpack(note, pixels) if note is not None else Layered(pixels)
+        return _unpack(note, pixels) if note is not None else LayeredImage(pixels)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, zlib.error, StudyError):
-        return Layered(pixels)  # a note that this package did not write
+        return LayeredImage(pixels)  # data that this package did not write
 
 
-def with_layers(data: bytes, layered: Layered) -> bytes:
-    """The file with the layers put in. A JPEG has little room: it keeps where things are, not what they hide."""
+def with_layers(data: bytes, layered: LayeredImage) -> bytes:
+    """Add the layers to the file. A JPEG has little space: it stores positions, but no hidden pixels."""
     if data.startswith(b"\x89PNG"):
         note = _pack(layered)
         chunk = struct.pack(">I", len(note)) + CHUNK + note + struct.pack(">I", zlib.crc32(CHUNK + note))
@@ -70,7 +70,7 @@ def _from_jpeg(data: bytes) -> bytes | None:
     return None
 
 
-def _pack(layered: Layered) -> bytes:
+def _pack(layered: LayeredImage) -> bytes:
     head: dict[str, Any] = {
         "steps": layered.steps,
         "added": layered.added,
@@ -96,11 +96,11 @@ def _pack(layered: Layered) -> bytes:
     return _MAGIC + json.dumps(head, separators=(",", ":")).encode() + b"\n" + b"".join(blobs)
 
 
-def _unpack(note: bytes, pixels: Pixels) -> Layered:
+def _unpack(note: bytes, pixels: Pixels) -> LayeredImage:
     line, _, rest = note[len(_MAGIC) :].partition(b"\n")
     head = json.loads(line)
     if tuple(head["size"]) != pixels.shape[:2]:
-        return Layered(pixels)
+        return LayeredImage(pixels)
     layers: list[Layer] = []
     at = 0
     for known in head["layers"]:
@@ -114,13 +114,13 @@ def _unpack(note: bytes, pixels: Pixels) -> Layered:
             at += known["hidden"]
         colour = tuple(known["colour"]) if known["colour"] else None
         layers.append(Layer(known["tag"], colour, known["subject"], tuple(known["box"]), mask, hidden))
-    face = Face(*head["face"]) if head["face"] else None
-    return Layered(pixels, tuple(layers), head["steps"], head["added"], face)
+    face = FaceLayout(*head["face"]) if head["face"] else None
+    return LayeredImage(pixels, tuple(layers), head["steps"], head["added"], face)
 
 
 def _unpack_mask(blob: bytes, box: list[int], most: int) -> Mask:
     across, down = box[2], box[3]
-    if min(across, down) < 0 or across * down > most:  # the file may be anybody's
+    if min(across, down) < 0 or across * down > most:  # the file is untrusted
         raise ValueError("a mask that is larger than its picture")
     data = zlib.decompressobj().decompress(blob, across * down // 8 + 1)
     if 8 * len(data) < across * down:

@@ -1,7 +1,7 @@
-"""Mistakes that an editor makes while it believes to have done what was asked, each off unless its option says so.
+"""Mistakes that an editor makes while it reports success; each is off by default.
 
-Steps are counted by the picture itself (`Layered.steps`), from 1, so the step at which a mistake happens is known in
-advance whatever the seed. Only mirroring and turning fail by chance.
+Steps are counted in the picture itself (`LayeredImage.steps`), from 1, so the step of a mistake is known in advance for
+any seed. Only flips and rotations fail at random.
 """
 
 from __future__ import annotations
@@ -12,75 +12,78 @@ from dataclasses import dataclass, fields, replace
 import cv2
 import numpy as np
 
-from convergebench.editors.simulated.carry_out import Done, carry_out, lift
-from convergebench.editors.simulated.geometry import move
-from convergebench.editors.simulated.instruction import GEOMETRY, Geometry, Intent
-from convergebench.editors.simulated.layers import Layer, Layered, new_layer
-from convergebench.editors.simulated.options import Number, Option, Value
+from convergebench.editors.simulated.carry_out import EditResult, carry_out, lift
+from convergebench.editors.simulated.geometry import transform
+from convergebench.editors.simulated.instruction import Intent
+from convergebench.editors.simulated.layers import Layer, LayeredImage, new_layer
+from convergebench.editors.simulated.options import NumberOption, Option, Value
 from convergebench.editors.simulated.pixels import Pixels, pixels_of
-from convergebench.editors.simulated.placement import Placed, composite, coverage, place
+from convergebench.editors.simulated.placement import PlacedSprite, composite, coverage, place
+from convergebench.edits.geometry import GEOMETRY, Geometry
 
-_STEP = Number(0, 0, 100_000, whole=True)
+_STEP = NumberOption(0, 0, 100_000, whole=True)
 
 OPTIONS: dict[str, Option] = {
     "skip_from": _STEP,
-    "skip_for": Number(3, 1, 100_000, whole=True),
+    "skip_for": NumberOption(3, 1, 100_000, whole=True),
     "row_at": _STEP,
-    "row_of": Number(4, 2, 20, whole=True),
+    "row_of": NumberOption(4, 2, 20, whole=True),
     "replace_every": _STEP,
-    "unturned": Number(0.0, 0, 1),
-    "wrong_turn": Number(0.0, 0, 1),
-    "colour_rest": Number(0.0, 0, 1),
+    "unturned": NumberOption(0.0, 0, 1),
+    "wrong_turn": NumberOption(0.0, 0, 1),
+    "colour_rest": NumberOption(0.0, 0, 1),
     "duplicate_at": _STEP,
 }
-"""Every mistake, switched off."""
+"""Options of all mistakes, off by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistakes:
-    """Which mistakes are made, and when; 0 is never."""
+    """Which mistakes are made, and when; 0 means never."""
 
     skip_from: int = 0
     """First step whose addition is left out."""
     skip_for: int = 3
-    """How many steps in a row are left out."""
+    """Number of consecutive steps whose additions are left out."""
     row_at: int = 0
     """The step that adds a whole row at once."""
     row_of: int = 4
-    """How many things that row has."""
+    """Number of objects in that row."""
     replace_every: int = 0
-    """Every so many steps the new thing takes the place of one added earlier, if there is one."""
+    """Period in steps at which the new object replaces an earlier one, if there is one."""
     unturned: float = 0.0
-    """Share of mirrorings and turns that are not done."""
+    """Share of flips and rotations that are not done."""
     wrong_turn: float = 0.0
-    """Share of mirrorings and turns, of those that are done, that go the other way."""
+    """Share of the flips and rotations that go the wrong way, among those that are done."""
     colour_rest: float = 0.0
-    """Share of its colour that a picture keeps when it should become monochrome."""
+    """Share of the colour that remains when a picture should become monochrome."""
     duplicate_at: int = 0
-    """The step at which a part of the right half turns up in the left half as well."""
+    """The step that copies a part of the right half into the left half."""
 
     @property
     def random(self) -> bool:
-        """Whether the seed decides about some of them."""
+        """Whether some of them depend on the seed."""
         return self.unturned > 0 or self.wrong_turn > 0
 
 
 def read_mistakes(options: Mapping[str, Value]) -> Mistakes:
-    """The mistakes among an editor's options; what is not named there is off."""
+    """The mistakes among an editor's options; others are off."""
     return Mistakes(**{one.name: options[one.name] for one in fields(Mistakes) if one.name in options})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
-class Chances:
-    """Numbers in [0, 1) that the seed of a request draws."""
+class MistakeDraws:
+    """Random numbers in [0, 1), drawn from the seed of a request."""
 
     unturned: float
     wrong_turn: float
     which: float
 
 
-def carry_out_with(mistakes: Mistakes, picture: Layered, intent: Intent, *, remember: bool, chances: Chances) -> Done:
-    """What was asked, less the mistakes that fall due; the account is always that of doing it well."""
+def carry_out_with(
+    mistakes: Mistakes, picture: LayeredImage, intent: Intent, *, remember: bool, chances: MistakeDraws
+) -> EditResult:
+    """Carry out the intent with the mistakes that are due; the account always reports success."""
     step = (picture.steps or 0) + 1
     done = carry_out(picture, intent, remember=remember)
     if intent.action == "add" and done.did:
@@ -97,8 +100,14 @@ def carry_out_with(mistakes: Mistakes, picture: Layered, intent: Intent, *, reme
 
 
 def _added(
-    mistakes: Mistakes, picture: Layered, intent: Intent, done: Done, *, remember: bool, chances: Chances
-) -> Layered:
+    mistakes: Mistakes,
+    picture: LayeredImage,
+    intent: Intent,
+    done: EditResult,
+    *,
+    remember: bool,
+    chances: MistakeDraws,
+) -> LayeredImage:
     step = (picture.steps or 0) + 1
     if mistakes.skip_from and 0 <= step - mistakes.skip_from < mistakes.skip_for:
         return picture
@@ -110,28 +119,28 @@ def _added(
     return done.picture
 
 
-def _row(picture: Layered, intent: Intent, count: int, *, remember: bool) -> Layered:
-    """Several of a thing side by side, across the width, as high as one of them would lie."""
+def _row(picture: LayeredImage, intent: Intent, count: int, *, remember: bool) -> LayeredImage:
+    """Several copies of an object in a row across the width, at the height of a single one."""
     one = place(picture.pixels, intent, already=picture.added, face=picture.face)
     wide = one.sprite.shape[1]
     room = picture.pixels.shape[1] / count
     for number in range(count):
-        placed = Placed(one.sprite, round((number + 0.5) * room - wide / 2), one.top)
-        picture = _laid(picture, intent, placed, remember=remember)
+        placed = PlacedSprite(one.sprite, round((number + 0.5) * room - wide / 2), one.top)
+        picture = _with_sprite(picture, intent, placed, remember=remember)
     return replace(picture, added=picture.added + count)
 
 
-def _replaced(picture: Layered, intent: Intent, old: Layer, *, remember: bool) -> Layered:
+def _replaced(picture: LayeredImage, intent: Intent, old: Layer, *, remember: bool) -> LayeredImage:
     left, top, across, down = old.box
     bare = lift(picture, old)
     drawn = place(bare.pixels, intent, already=picture.added, face=picture.face).sprite
     high, wide = drawn.shape[:2]
-    # on the same ground as the old one
-    placed = Placed(drawn, round(left + across / 2 - wide / 2), round(top + down - high))
-    return _laid(bare, intent, placed, remember=remember)
+    # with its base at that of the old one
+    placed = PlacedSprite(drawn, round(left + across / 2 - wide / 2), round(top + down - high))
+    return _with_sprite(bare, intent, placed, remember=remember)
 
 
-def _laid(picture: Layered, intent: Intent, placed: Placed, *, remember: bool) -> Layered:
+def _with_sprite(picture: LayeredImage, intent: Intent, placed: PlacedSprite, *, remember: bool) -> LayeredImage:
     after = composite(picture.pixels, placed)
     layer = new_layer(f"add:{intent.thing}", coverage(after.shape, placed), colour=intent.colour)
     return picture.put(after, layer, remember=remember)
@@ -146,21 +155,23 @@ _OTHER_WAY: dict[Geometry, Geometry] = {
 }
 
 
-def _turned(mistakes: Mistakes, picture: Layered, how: Geometry, done: Done, chances: Chances) -> Layered:
+def _turned(
+    mistakes: Mistakes, picture: LayeredImage, how: Geometry, done: EditResult, chances: MistakeDraws
+) -> LayeredImage:
     if chances.unturned < mistakes.unturned:
         return picture
     if chances.wrong_turn < mistakes.wrong_turn:
         other = _OTHER_WAY[how]
-        return picture.changed(lambda plane: move(plane, other), lambda mask: move(mask, other))
+        return picture.changed(lambda plane: transform(plane, other), lambda mask: transform(mask, other))
     return done.picture
 
 
 PATCH = 0.3
-"""Side of the part that is duplicated, in shorter sides of the picture."""
+"""Side of the duplicated part, as a share of the shorter side."""
 
 
 def duplicated(pixels: Pixels) -> Pixels:
-    """The liveliest part of the right half once more in the left half, at the same height, its rim blended."""
+    """Copy the most detailed part of the right half into the left half, at the same height, with blended edges."""
     height, width = pixels.shape[:2]
     side = max(2, round(PATCH * min(height, width)))
     if width < 2 * side or height < side:
@@ -169,7 +180,7 @@ def duplicated(pixels: Pixels) -> Pixels:
     mean, square = cv2.blur(grey, (side, side)), cv2.blur(grey * grey, (side, side))
     lively = np.asarray(square) - np.square(np.asarray(mean))
     half = side // 2
-    # middles of parts that lie wholly in the right half
+    # centres of parts that are entirely in the right half
     rows, columns = slice(half, height - side + half + 1), slice(width // 2 + half, width - side + half + 1)
     found = np.unravel_index(int(np.argmax(lively[rows, columns])), lively[rows, columns].shape)
     top, left = int(found[0]), width // 2 + int(found[1])

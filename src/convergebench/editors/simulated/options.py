@@ -12,7 +12,7 @@ from convergebench.registry import suggest
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberOption:
     """A number in a range."""
 
     default: float
@@ -31,7 +31,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceOption:
     """One of a few words."""
 
     default: str
@@ -45,7 +45,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class HexColour:
+class ColourOption:
     """A colour such as `#808080`."""
 
     default: str
@@ -57,7 +57,7 @@ class HexColour:
         return value.lower()
 
 
-Option = Number | Choice | HexColour
+Option = NumberOption | ChoiceOption | ColourOption
 Value = float | int | str
 
 

@@ -1,4 +1,4 @@
-"""Where a thing goes: fixed by the picture and the words alone."""
+"""Where an object is placed, determined only by the picture and the instruction."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from convergebench.editors.simulated.face import Face, find_face
+from convergebench.editors.simulated.face import FaceLayout, find_face
 from convergebench.editors.simulated.instruction import Intent
 from convergebench.editors.simulated.objects.canvas import Colour, Sprite
-from convergebench.editors.simulated.objects.catalogue import THINGS, WORN, Thing, aspect, sprite
+from convergebench.editors.simulated.objects.catalogue import THINGS, WORN, DrawnObject, aspect, sprite
 from convergebench.editors.simulated.pixels import Mask, Pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A sprite and the pixel of its upper left corner, which may lie outside the picture."""
+class PlacedSprite:
+    """A sprite and the pixel of its upper left corner, which may be outside the picture."""
 
     sprite: Sprite
     left: int
@@ -32,10 +32,10 @@ class Placed:
         return there, np.s_[top - self.top : bottom - self.top, left - self.left : right - self.left]
 
 
-def place(pixels: Pixels, intent: Intent, *, already: int = 0, face: Face | None = None) -> Placed:
-    """Where the intended thing goes. `already` counts earlier additions, so that many do not pile up.
+def place(pixels: Pixels, intent: Intent, *, already: int = 0, face: FaceLayout | None = None) -> PlacedSprite:
+    """Place the object of an intent. `already` counts earlier additions, so that they do not pile up.
 
-    `face` spares looking for it.
+    `face` is used instead of searching for it.
     """
     assert intent.thing is not None
     thing = THINGS[intent.thing]
@@ -48,10 +48,10 @@ def place(pixels: Pixels, intent: Intent, *, already: int = 0, face: Face | None
     else:
         x, y, across = _in_scene(pixels, intent, aspect(intent.thing), already)
     drawn = sprite(intent.thing, colour, max(1, round(across)))
-    return Placed(drawn, round(x - drawn.shape[1] / 2), round(y - drawn.shape[0] / 2))
+    return PlacedSprite(drawn, round(x - drawn.shape[1] / 2), round(y - drawn.shape[0] / 2))
 
 
-def composite(pixels: Pixels, placed: Placed) -> Pixels:
+def composite(pixels: Pixels, placed: PlacedSprite) -> Pixels:
     """A new picture with the sprite laid over it."""
     there, part = placed.window(pixels.shape)
     out = pixels.copy()
@@ -60,16 +60,16 @@ def composite(pixels: Pixels, placed: Placed) -> Pixels:
     return out
 
 
-def coverage(shape: tuple[int, ...], placed: Placed) -> Mask:
-    """Where the sprite and its shadow hide the picture: 255, else 0. Lenses, which only tint it, are left out."""
+def coverage(shape: tuple[int, ...], placed: PlacedSprite) -> Mask:
+    """Mask of the pixels that the sprite and its shadow hide (255, else 0), without lenses, which only tint."""
     there, part = placed.window(shape)
     mask = np.zeros(shape[:2], np.uint8)
     mask[there] = np.where(placed.sprite[part][..., 3] > 0.08, 255, 0)
     return mask
 
 
-def _on_person(face: Face, thing: Thing, tall: float) -> tuple[float, float, float]:
-    """Centre and width for something worn."""
+def _on_person(face: FaceLayout, thing: DrawnObject, tall: float) -> tuple[float, float, float]:
+    """Centre and width of a worn object."""
     across = thing.size * face.width
     half = across * tall / 2
     y = {
@@ -92,7 +92,7 @@ _SPOTS = (0.5, 0.72, 0.28, 0.84, 0.16)
 
 
 def _in_scene(pixels: Pixels, intent: Intent, tall: float, already: int) -> tuple[float, float, float]:
-    """Centre and width for something that stands, lies, hangs or floats."""
+    """Centre and width of an object in a scene."""
     assert intent.thing is not None
     height, width = pixels.shape[:2]
     thing = THINGS[intent.thing]
@@ -117,7 +117,7 @@ def _in_scene(pixels: Pixels, intent: Intent, tall: float, already: int) -> tupl
 
 
 def _column(pixels: Pixels, spot: str, share: float, already: int) -> float:
-    """The thing's middle, as a share of the width."""
+    """The object's centre, as a share of the width."""
     edge = share / 2 + 0.03
     if "left" in spot:
         return max(edge, 0.2)
@@ -131,7 +131,7 @@ def _column(pixels: Pixels, spot: str, share: float, already: int) -> float:
 
 
 def _calmest(pixels: Pixels) -> float:
-    """The spot in the lower half with the least going on; ties go to the middle."""
+    """The position in the lower half with the least detail; ties go to the middle."""
     low = pixels[pixels.shape[0] // 2 :]
     small = np.asarray(cv2.resize(low, (40, 16), interpolation=cv2.INTER_AREA), np.float32).mean(axis=2)
     busy = [

@@ -1,4 +1,4 @@
-"""Soft masks for the parts of a picture that words can name."""
+"""Soft masks of the parts of a picture that instructions can name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.editors.simulated.face import Face, find_face
+from convergebench.editors.simulated.face import FaceLayout, find_face
 from convergebench.editors.simulated.pixels import Pixels
 
 Soft = NDArray[np.float32]
@@ -14,7 +14,7 @@ Soft = NDArray[np.float32]
 
 
 def region(pixels: Pixels, subject: str) -> Soft:
-    """Where `hair`, `background`, `sky`, `clothes`, `lips`, `eyes`, `face` or the `main` object is."""
+    """Mask of `hair`, `background`, `sky`, `clothes`, `lips`, `eyes`, `face` or the `main` object."""
     height, width = pixels.shape[:2]
     if subject == "main":
         return _salient(pixels)
@@ -34,7 +34,7 @@ def region(pixels: Pixels, subject: str) -> Soft:
 
 
 def _subject(pixels: Pixels) -> Soft:
-    """The person where there is one, else what stands out."""
+    """The person if there is one, else the salient object."""
     face = find_face(pixels)
     if face.score is None:
         return _salient(pixels)
@@ -43,7 +43,7 @@ def _subject(pixels: Pixels) -> Soft:
     return np.maximum(head, body)
 
 
-def _on_face(pixels: Pixels, face: Face, subject: str) -> Soft:
+def _on_face(pixels: Pixels, face: FaceLayout, subject: str) -> Soft:
     wide = face.width
     x, y, rx, ry = {
         "hair": (face.x, face.eyes - 0.25 * wide, 0.72 * wide, 0.72 * wide),
@@ -62,7 +62,7 @@ def _oval(pixels: Pixels, x: float, y: float, rx: float, ry: float) -> Soft:
 
 
 def _like(pixels: Pixels, point: tuple[float, float], reach: float) -> Soft:
-    """How much each pixel's colour is like that around a point."""
+    """Similarity of each pixel's colour to that around a point."""
     column = int(np.clip(point[0], 0, pixels.shape[1] - 1))
     row = int(np.clip(point[1], 0, pixels.shape[0] - 1))
     lab = np.asarray(cv2.cvtColor(cv2.GaussianBlur(pixels, (0, 0), 0.8), cv2.COLOR_RGB2LAB), np.float32)
@@ -78,7 +78,7 @@ def _calm(pixels: Pixels) -> Soft:
 
 
 def _salient(pixels: Pixels) -> Soft:
-    """What differs from the picture's rim and lies towards its middle."""
+    """What differs from the picture's border and is near its centre."""
     height, width = pixels.shape[:2]
     size = (min(width, 96), min(height, 96))
     lab = np.asarray(

@@ -1,4 +1,4 @@
-"""Taking a thing out by painting its surroundings over it."""
+"""Removes an object by inpainting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.editors.simulated.pixels import Mask, Pixels
 
 _LARGEST = 72
-"""Longer sides are inpainted smaller and then blown up: a fill is smooth anyway, and time grows with area."""
+"""Regions with longer sides are inpainted at a smaller scale, since the time grows with the area."""
 
 
 def inpaint(pixels: Pixels, mask: Mask) -> Pixels:

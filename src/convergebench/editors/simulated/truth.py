@@ -1,4 +1,4 @@
-"""What is known in advance about each simulated editor, as data for tests of the analysis.
+"""The known behaviour of each simulated editor, as data for tests of the analysis.
 
 The laws hold for round trips of two steps, with default options, before values are clipped at black and white.
 Distances are RMSE in [0, 1].
@@ -14,11 +14,11 @@ from typing import Literal
 Verdict = Literal["returns", "settles", "cycles", "drifts"]
 Shape = Literal["linear", "root", "saturating"]
 Drift = Callable[[int, float], float]
-"""Distance from the source after so many rounds; the second argument is the source's distance from the fixed point."""
+"""Distance from the source, given the number of rounds and the source's distance from the fixed point."""
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class KnownBehaviour:
     """Facts about one editor. None: not known, or there is no such thing."""
 
     verdict: Verdict | None
@@ -33,7 +33,7 @@ class Truth:
     """The colour every picture ends in."""
     drift: Drift | None = None
     exact: bool = True
-    """The law holds for every pair; otherwise only where nothing has to be painted over."""
+    """The law holds for every pair; otherwise only for those without inpainting."""
     random: bool = False
     """Answers differ from seed to seed."""
 
@@ -58,23 +58,25 @@ def _none(rounds: int, distance: float) -> float:
     return 0.0
 
 
-TRUTHS: Mapping[str, Truth] = {
-    "sim-perfect": Truth("returns", drift=_none),
-    "sim-flaky": Truth("returns", drift=_none),
-    "sim": Truth("returns", drift=_none, exact=False),
-    "sim-noise": Truth("drifts", "root", drift=root_drift(2 / 255), random=True),
-    "sim-tint": Truth("drifts", "linear", drift=linear_drift(0, 1, 0)),
-    "sim-contracting": Truth("settles", "saturating", q=0.8, fixed_point=(128, 128, 128), drift=saturating_drift(0.8)),
-    "sim-cycle": Truth("cycles", period=3),
-    "sim-jpeg": Truth("settles", exact=False),
-    "sim-crop": Truth("settles", exact=False),
-    "sim-resize": Truth(None, exact=False),
-    "sim-blur": Truth(None, exact=False),
-    "sim-simplify": Truth(None, exact=False),
-    "sim-scatter": Truth("drifts", exact=False, random=True),
-    "sim-wrinkle": Truth("drifts", exact=False, random=True),
-    "sim-forgetful": Truth(None, exact=False, random=True),
-    "sim-miscounting": Truth(None, exact=False),
-    "sim-replacing": Truth("returns", drift=_none),
-    "sim-turnless": Truth(None, exact=False, random=True),
+TRUTHS: Mapping[str, KnownBehaviour] = {
+    "sim-perfect": KnownBehaviour("returns", drift=_none),
+    "sim-flaky": KnownBehaviour("returns", drift=_none),
+    "sim": KnownBehaviour("returns", drift=_none, exact=False),
+    "sim-noise": KnownBehaviour("drifts", "root", drift=root_drift(2 / 255), random=True),
+    "sim-tint": KnownBehaviour("drifts", "linear", drift=linear_drift(0, 1, 0)),
+    "sim-contracting": KnownBehaviour(
+        "settles", "saturating", q=0.8, fixed_point=(128, 128, 128), drift=saturating_drift(0.8)
+    ),
+    "sim-cycle": KnownBehaviour("cycles", period=3),
+    "sim-jpeg": KnownBehaviour("settles", exact=False),
+    "sim-crop": KnownBehaviour("settles", exact=False),
+    "sim-resize": KnownBehaviour(None, exact=False),
+    "sim-blur": KnownBehaviour(None, exact=False),
+    "sim-simplify": KnownBehaviour(None, exact=False),
+    "sim-scatter": KnownBehaviour("drifts", exact=False, random=True),
+    "sim-wrinkle": KnownBehaviour("drifts", exact=False, random=True),
+    "sim-forgetful": KnownBehaviour(None, exact=False, random=True),
+    "sim-miscounting": KnownBehaviour(None, exact=False),
+    "sim-replacing": KnownBehaviour("returns", drift=_none),
+    "sim-turnless": KnownBehaviour(None, exact=False, random=True),
 }

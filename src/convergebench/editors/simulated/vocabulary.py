@@ -1,4 +1,4 @@
-"""The words a simulated editor knows: things, colours, places, moods. Data only."""
+"""The vocabulary of simulated editors: objects, colours, positions, moods. Data only."""
 
 from __future__ import annotations
 
@@ -121,4 +121,4 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
         "it",
     ),
 }
-"""Parts of a picture that can be given another colour, and what people call them; `main` is whatever stands out."""
+"""Parts of a picture that can be recoloured, and their names; `main` is the salient object."""

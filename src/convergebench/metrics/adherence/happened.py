@@ -1,11 +1,11 @@
-"""Did the step do what it was asked to?
+"""Did the step do what it was requested to do?
 
 A mirroring or turning is exact: with d the RMSE after fitting sizes, T the transform and p the parent, the value is
 d(image, p) / (d(image, p) + d(image, T(p))), 1 for exactly done and 0 for nothing done. Adding, removing or changing
 something is a change in one place beyond what happened everywhere: (inside − outside) / (inside + outside) of the mean
-change, 0 if there is no such place. Taking the colours out is the share of the mean chroma that is gone, putting
-colours in is c / (c + 4) with c the mean chroma, ½ where it is just noticeable. Whether a picture was well taken apart
-into patches and edges or well rebuilt from them cannot be told by such means, and is not.
+change, 0 if there is no such place. Removing colour is the share of the mean chroma that is gone; adding
+colour is c / (c + 4) with c the mean chroma, ½ where it is just noticeable. Whether a picture was well decomposed into
+patches and edges or well rebuilt from them cannot be measured this way and has no value.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from convergebench.types import Operation
 
 COLOURFUL = 4.0
 """Mean chroma (ΔE) at which a picture that was grey counts as half coloured; rounding and codecs leave under 1."""
-UNTOLD = ("patches", "edges", "rebuild")
+UNCHECKED = ("patches", "edges", "rebuild")
 SYMMETRIC = 1 / 255
 """RMSE under which an image and its mirror image are the same."""
 
@@ -43,7 +43,7 @@ def happened(item: Item) -> float:
         raise Unmeasurable("nothing-asked", "a copy was asked for; no edit to look for")
     if is_geometric(item.operation):
         return transformed(item.subject, item.reference, item.operation)
-    if item.operation in UNTOLD:
+    if item.operation in UNCHECKED:
         raise Unmeasurable("not-checkable", f"no rule tells whether '{item.operation}' was done well")
     if item.operation in ("monochrome", "colourise"):
         return _coloured(item.subject, item.reference, item.operation)
@@ -54,7 +54,7 @@ def happened(item: Item) -> float:
 
 
 def _coloured(subject: Frame, parent: Frame, operation: Operation) -> float:
-    """How far the colours were taken out or put in."""
+    """How far colour was removed or added."""
     after, before = mean_lab(subject).chroma, mean_lab(parent).chroma
     if operation == "colourise":
         if before >= COLOURFUL:

@@ -1,7 +1,7 @@
-"""Was the edit taken back?
+"""Was the edit undone?
 
 1 − d(image, before) / d(via, before), d the RMSE over the region that the forward edit changed (over the whole image
-for mirroring and turning), `via` the image with the edit in it, `before` the one from before the round. 1 is taken back
+for mirroring and turning), `via` the image with the edit in it, `before` the one from before the round. 1 is undone
 without a trace, 0 as far off as if nothing had been undone, below 0 farther.
 """
 

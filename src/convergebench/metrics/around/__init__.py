@@ -1,1 +1,1 @@
-"""What lies around a change: the part of a picture that nobody asked to touch."""
+"""The area around a change: the part of a picture that no instruction requested to change."""

@@ -1,11 +1,11 @@
-"""The picture with everything that was added or changed taken out of the comparison.
+"""The picture without the areas that were added or changed.
 
 The changed places are found between the picture and the source itself (`changed_region`: beyond what happened
 everywhere), so things added by all earlier steps are left out together. They are grown by one cell of the grid, since
 shadows and soft edges reach further than the thing.
 
-What it cannot know: whether a place was changed because somebody asked. Damage that is confined to a part of the
-picture counts as change too, until it covers half; `changed-share` says how much was taken for change.
+It cannot know whether a change was requested. Damage that is confined to a part of the picture counts as change too,
+until it covers half; `changed-share` is the share that counted as changed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
-from convergebench.images.pairs import paired
+from convergebench.images.pair_cache import per_pair
 from convergebench.metrics._pair import pair
 from convergebench.metrics._region import Mask, changed_region
 from convergebench.metrics.base import Item
 
 LEAST = 0.05
-"""Share of the picture that must be left untouched for a number to mean anything."""
+"""Least untouched share of the picture for a meaningful value."""
 
 
 class Untouched(NamedTuple):
@@ -35,9 +35,9 @@ class Untouched(NamedTuple):
 
 
 def untouched(item: Item, *, smallest: int = 1) -> Untouched:
-    """Both images with the changed places made equal; `Unmeasurable` if nearly everything was changed."""
+    """Both images with the changed places made equal; raises `Unmeasurable` if nearly everything changed."""
     subject, reference = pair(item, smallest=smallest)
-    found = paired(subject, reference, "untouched", lambda: _untouched(subject, reference))
+    found = per_pair(subject, reference, "untouched", lambda: _untouched(subject, reference))
     if found.share < LEAST:
         raise Unmeasurable("all-edited", f"only {found.share:.0%} of the picture is untouched")
     return found
@@ -46,7 +46,7 @@ def untouched(item: Item, *, smallest: int = 1) -> Untouched:
 def changed_share(item: Item) -> float:
     """Share of the picture that was changed."""
     subject, reference = pair(item)
-    return 1 - paired(subject, reference, "untouched", lambda: _untouched(subject, reference)).share
+    return 1 - per_pair(subject, reference, "untouched", lambda: _untouched(subject, reference)).share
 
 
 def _untouched(subject: Frame, reference: Frame) -> Untouched:

@@ -1,4 +1,4 @@
-"""Mean colour difference CIEDE2000 of what lies around the things that were added; 0 if nothing around was touched."""
+"""Mean colour difference CIEDE2000 of the area around the things that were added; 0 if nothing around was touched."""
 
 from __future__ import annotations
 

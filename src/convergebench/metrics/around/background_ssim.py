@@ -1,4 +1,4 @@
-"""Structural similarity of what lies around the things that were added.
+"""Structural similarity of the area around the things that were added.
 
 The changed places are given the source's pixels, so they lose nothing; the loss that is left belongs to the rest and is
 spread over the rest alone: 1 − (1 − SSIM) / share. Windows that reach over the border of a changed place count a

@@ -1,1 +1,1 @@
-"""What one step did to an image, beside what was asked: size, place, noise, sharpness, colour."""
+"""Side effects of one step on an image: size, position, noise, sharpness, colour."""

@@ -1,4 +1,4 @@
-"""What the diagnostics of a step have in common."""
+"""Shared code of the diagnostics of a step."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def parent(item: Item) -> Frame:
 
 
 def placement(item: Item) -> Registration:
-    """Where the parent's content lies in the subject.
+    """The registration of the parent's content in the subject.
 
-    A step that was to mirror or turn is held against the mirrored or turned parent; if it did not, against the
-    parent as it was: how far a picture slid is another question than whether it was turned.
+    A step that was requested to mirror or rotate is compared with the transformed parent; if it did not, with the
+    parent itself: how far a picture moved is a separate question from whether it was rotated.
     """
     start = parent(item)
     target = expected(start, item.operation)
     if target is not start:
         done = register(item.subject, target).confidence
-        # nearly always it did, and then there is no need to look further
+        # nearly always it did, and the second registration is not needed
         if done < SURE and register(item.subject, start).confidence > done:
             target = start
     return registered(item.subject, target)

@@ -61,12 +61,12 @@ def _fast(length: int) -> int:
     return length
 
 
-@lru_cache(maxsize=4)  # as large as an image each, and sizes may be many
+@lru_cache(maxsize=4)  # each is as large as an image, and sizes may vary
 def _masks(width: int, height: int) -> tuple[Plane, Plane, Plane]:
     window = cv2.createHanningWindow((width, height), cv2.CV_32F)
     x, y = np.fft.rfftfreq(width)[None, :], np.fft.fftfreq(height)[:, None]
     outer = (np.hypot(x, y) > CUTOFF).astype(np.float32)
-    # a real transform keeps half the plane: every column but the first (and the middle one) stands for two
+    # a real transform keeps half the plane: every column but the first and the middle one counts twice
     doubled = np.full((1, x.size), 2, dtype=np.float32)
     doubled[0, 0] = 1
     if width % 2 == 0:

@@ -1,4 +1,4 @@
-"""Noise of an image, told from its own pixels.
+"""Noise of an image, estimated from its own pixels.
 
 Immerkær: Fast noise variance estimation (1996), made robust: the 3×3 mask that is blind to planes and edges, and the
 median of its magnitude in place of the mean, so that texture counts for little.
@@ -19,7 +19,7 @@ from convergebench.metrics.diagnostics._step import STEP
 
 _MASK = np.array([1, -2, 1], dtype=np.float32)
 _GAIN = 6.0
-"""Standard deviation of the mask's answer to white noise of σ 1."""
+"""Standard deviation of the mask's response to white noise of σ 1."""
 _FROM_MEDIAN = 1.4826
 _TOP, _BINS = 1024, 32768
 
@@ -42,12 +42,12 @@ def noise(item: Item) -> float:
 def _noise(frame: Frame) -> float:
     if min(frame.size) < 8:
         raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under 8 pixels a side")
-    answer = cv2.sepFilter2D(luma(frame), -1, _MASK, _MASK)[1:-1, 1:-1]
-    return _median(np.abs(answer)) * _FROM_MEDIAN / _GAIN
+    response = cv2.sepFilter2D(luma(frame), -1, _MASK, _MASK)[1:-1, 1:-1]
+    return _median(np.abs(response)) * _FROM_MEDIAN / _GAIN
 
 
 def _median(magnitudes: Plane) -> float:
-    """Median by a fine histogram, a tenth of the time of a selection."""
+    """Median by a fine histogram, ten times as fast as a selection."""
     counts = cv2.calcHist([np.minimum(magnitudes, _TOP - 0.5)], [0], None, [_BINS], [0, _TOP]).ravel()
     reached = np.cumsum(counts, dtype=np.float64)
     half = reached[-1] / 2

@@ -1,8 +1,8 @@
-"""How far apart two images are in one layer of a network, and what is kept of the reference to say so.
+"""The distance of two images in one layer of a network, and the reference's part of it, computed once.
 
-Features are looked at a band of rows at a time, in float32 whatever they were worked out in, and summed up in float64.
-Both measures are written as sums of squares of differences: equal images have exactly 0, and no digits are lost on
-images that are nearly equal.
+Features are processed in bands of rows, in float32 whatever their precision, and summed in float64.
+Both measures are written as sums of squares of differences: equal images have exactly 0, and nearly equal ones lose
+no digits.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 BAND = 1 << 17
-"""Values a processor looks at in one go: they stay in its cache from one operation to the next."""
+"""Values that a CPU processes at a time, so that they stay in its cache from one operation to the next."""
 
 
 class Head(Protocol):
     """Compares one layer. `feature` is 1 × channels × height × width."""
 
     def keep(self, feature: Tensor) -> Any:
-        """What to remember of a reference."""
+        """The part of the distance that depends on the reference alone."""
         ...
 
     def distance(self, feature: Tensor, kept: Any) -> Tensor:
@@ -30,7 +30,7 @@ class Head(Protocol):
 
 
 class UnitLength:
-    """LPIPS: the vector over channels at each place is brought to length 1; squared differences are weighted."""
+    """LPIPS: the channel vector at each position is normalised to length 1; squared differences are weighted."""
 
     def __init__(self, weights: Tensor) -> None:
         self.weights = weights.flatten().double()
@@ -54,12 +54,12 @@ class UnitLength:
 def _unit(feature: Tensor) -> Tensor:
     values = feature.float()
     length: Tensor = torch.linalg.vector_norm(values, dim=1, keepdim=True)
-    # 1e-10 as in the original: a place where nothing fires stays at 0
+    # 1e-10 as in the original: a position without activation stays at 0
     return values / (length + 1e-10)
 
 
 class MeanAndStructure:
-    """DISTS: per channel, how alike the means are (texture) and how alike what is left without them (structure)."""
+    """DISTS: per channel, the similarity of means (texture) and of the rest (structure)."""
 
     FLOOR = 1e-6
 
@@ -71,7 +71,7 @@ class MeanAndStructure:
         mean = self._mean(feature)
         centred = torch.empty_like(feature, dtype=torch.float32)
         for rows in bands(feature):
-            centred[:, :, rows] = feature[:, :, rows].float() - _spread(mean)
+            centred[:, :, rows] = feature[:, :, rows].float() - _per_channel(mean)
         variance, _ = self._moments(feature, mean, centred)
         return mean, variance, centred
 
@@ -95,19 +95,19 @@ class MeanAndStructure:
         """Variance, and mean squared difference from another centred feature."""
         variance, apart = torch.zeros_like(mean), torch.zeros_like(mean)
         for rows in bands(feature):
-            centred = feature[:, :, rows].float() - _spread(mean)
+            centred = feature[:, :, rows].float() - _per_channel(mean)
             variance += centred.square().sum((0, 2, 3))
             apart += centred.sub_(other[:, :, rows]).square_().sum((0, 2, 3))
         places = feature.shape[2] * feature.shape[3]
         return variance / places, apart / places
 
 
-def _spread(mean: Tensor) -> Tensor:
+def _per_channel(mean: Tensor) -> Tensor:
     return mean.float()[None, :, None, None]
 
 
 def bands(feature: Tensor) -> Iterator[slice]:
-    """Rows in pieces on a processor, all at once elsewhere."""
+    """Rows in bands on a CPU, all at once elsewhere."""
     _, channels, height, width = feature.shape
     rows = max(1, BAND // (channels * width)) if feature.device.type == "cpu" else height
     for first in range(0, height, rows):

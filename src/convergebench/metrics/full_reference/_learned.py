@@ -1,4 +1,4 @@
-"""From items to a network and back: pairs checked, sizes sorted, reference features worked out once per reference.
+"""Run a network on items: check pairs, group them by size, compute reference features once per reference.
 
 Torch is imported only when there is a pair to compare.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
 from convergebench.metrics._pair import pair
-from convergebench.metrics._torch import exact, torch_for
+from convergebench.metrics._torch import full_precision, torch_for
 from convergebench.metrics.base import Item
 from convergebench.metrics.place import here
 
@@ -40,7 +40,7 @@ def _measured(pairs: Sequence[tuple[Frame, Frame]], name: str) -> list[float]:
     from convergebench.metrics.full_reference._networks import network
 
     place = here()
-    with exact():
+    with full_precision():
         ready = network(name, place)
         kept = [reference.derived((name, place), ready.keep) for _, reference in pairs]
         return ready.distances([subject for subject, _ in pairs], kept)

@@ -1,4 +1,4 @@
-"""Networks that compare images, ready to run: read once per process and place, and what each is made of."""
+"""Networks that compare images: their construction, cached per process, device and precision."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 """Of ImageNet, on the scale 0 to 1; LPIPS states the same numbers on the scale −1 to 1."""
 PIXELS = 1 << 22
-"""How many pixels of subjects a GPU gets at once. A processor gets one image: more at once is slower there."""
+"""Pixels of subjects per batch on a GPU. A CPU gets one image at a time: larger batches are slower there."""
 
 Kept = tuple[Any, ...]
 
 
-class Network(NamedTuple):
-    """Stages, and a head for what comes out of each."""
+class FeatureNetwork(NamedTuple):
+    """Stages, and a head for the output of each."""
 
     stages: tuple[Step, ...]
     heads: tuple[Head, ...]
     place: Place
 
     def keep(self, frame: Frame) -> Kept:
-        """What is remembered of a reference: one entry per layer."""
+        """The reference's part of the distance: one entry per layer."""
         return tuple(head.keep(feature) for head, feature in self._layers([frame]))
 
     def distances(self, subjects: Sequence[Frame], references: Sequence[Kept]) -> list[float]:
-        """One distance per subject; all are of one size. A layer's features are gone before the next but one."""
+        """One distance per subject; all must have one size. Features of at most two layers are in memory at a time."""
         if not subjects:
             return []
         width, height = subjects[0].size
@@ -62,13 +62,13 @@ class Network(NamedTuple):
 
 
 @cache
-def network(name: str, place: Place) -> Network:
+def network(name: str, place: Place) -> FeatureNetwork:
     """The network of that name on that device, in that precision."""
-    return _MAKERS[name](_Hands(place))
+    return _BUILDERS[name](_Loader(place))
 
 
-class _Hands(NamedTuple):
-    """Brings arrays from a file to where they are used."""
+class _Loader(NamedTuple):
+    """Moves weights from a file to the device, in its precision."""
 
     place: Place
 
@@ -81,51 +81,53 @@ class _Hands(NamedTuple):
 
     def standardise(self, value: Tensor) -> Tensor:
         mean, deviation = (torch.tensor(numbers, device=value.device)[:, None, None] for numbers in (MEAN, DEVIATION))
-        # still whole numbers of 255ths here: float32 first, whatever the network works in
+        # normalise in float32 first, whatever the network's precision
         return ((value - mean) / deviation).to(getattr(torch, self.place.precision))
 
-    def before(self, stages: tuple[Step, ...]) -> tuple[Step, ...]:
+    def with_standardise(self, stages: tuple[Step, ...]) -> tuple[Step, ...]:
         return (_trunks.chain(self.standardise, stages[0]), *stages[1:])
 
 
-def _lpips(weights: str, trunk: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]], hands: _Hands) -> Network:
+def _lpips(
+    weights: str, trunk: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]], loader: _Loader
+) -> FeatureNetwork:
     content = numpy_pickle(locate(weights))
-    heads = tuple(hands.head(torch.from_numpy(content[f"NetLinLayer_{i}"]["Conv_0"]["kernel"])) for i in range(5))
-    return Network(hands.before(build(_kernels(content[trunk], hands))), heads, hands.place)
+    heads = tuple(loader.head(torch.from_numpy(content[f"NetLinLayer_{i}"]["Conv_0"]["kernel"])) for i in range(5))
+    return FeatureNetwork(loader.with_standardise(build(_kernels(content[trunk], loader))), heads, loader.place)
 
 
-def _kernels(layers: Mapping[str, Mapping[str, Any]], hands: _Hands) -> list[Kernel]:
-    """Out of height × width × in × out, which is how they are stored."""
+def _kernels(layers: Mapping[str, Mapping[str, Any]], loader: _Loader) -> list[Kernel]:
+    """Kernels, stored as height × width × in × out."""
     found = [layers[f"Conv_{i}"] for i in range(len(layers))]
     return [
-        hands.kernel(torch.from_numpy(one["kernel"]).permute(3, 2, 0, 1), torch.from_numpy(one["bias"]))
+        loader.kernel(torch.from_numpy(one["kernel"]).permute(3, 2, 0, 1), torch.from_numpy(one["bias"]))
         for one in found
     ]
 
 
-def _tolerant(weights: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]], hands: _Hands) -> Network:
+def _st_lpips(weights: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]], loader: _Loader) -> FeatureNetwork:
     state = torch_state(locate(weights))
     names = [name.removesuffix(".bias") for name in state if name.startswith("net.") and name.endswith(".bias")]
-    kernels = [hands.kernel(state[f"{name}.weight"], state[f"{name}.bias"]) for name in names]
-    heads = tuple(hands.head(state[f"lin{i}.model.1.weight"]) for i in range(5))
-    return Network(hands.before(build(kernels)), heads, hands.place)
+    kernels = [loader.kernel(state[f"{name}.weight"], state[f"{name}.bias"]) for name in names]
+    heads = tuple(loader.head(state[f"lin{i}.model.1.weight"]) for i in range(5))
+    return FeatureNetwork(loader.with_standardise(build(kernels)), heads, loader.place)
 
 
-def _dists(hands: _Hands) -> Network:
-    stages = _trunks.smooth_vgg16(_kernels(numpy_pickle(locate("lpips-vgg"))["VGG16_0"], hands))
+def _dists(loader: _Loader) -> FeatureNetwork:
+    stages = _trunks.l2_pooled_vgg16(_kernels(numpy_pickle(locate("lpips-vgg"))["VGG16_0"], loader))
     state = torch_state(locate("dists"))
-    texture, structure = (state[name].flatten().to(hands.place.device).double() for name in ("alpha", "beta"))
+    texture, structure = (state[name].flatten().to(loader.place.device).double() for name in ("alpha", "beta"))
     whole = texture.sum() + structure.sum()
     widths = [3, 64, 128, 256, 512, 512]
     heads = map(MeanAndStructure, torch.split(texture / whole, widths), torch.split(structure / whole, widths))
-    # the picture itself is the first layer
-    return Network((lambda value: value, *hands.before(stages)), tuple(heads), hands.place)
+    # the image itself is the first layer
+    return FeatureNetwork((lambda value: value, *loader.with_standardise(stages)), tuple(heads), loader.place)
 
 
-_MAKERS: Mapping[str, Callable[[_Hands], Network]] = {
-    "lpips": lambda hands: _lpips("lpips-alex", "AlexNet_0", _trunks.alexnet, hands),
-    "lpips-vgg": lambda hands: _lpips("lpips-vgg", "VGG16_0", _trunks.vgg16, hands),
-    "st-lpips": lambda hands: _tolerant("st-lpips-alex", _trunks.tolerant_alexnet, hands),
-    "st-lpips-vgg": lambda hands: _tolerant("st-lpips-vgg", _trunks.tolerant_vgg16, hands),
+_BUILDERS: Mapping[str, Callable[[_Loader], FeatureNetwork]] = {
+    "lpips": lambda loader: _lpips("lpips-alex", "AlexNet_0", _trunks.alexnet, loader),
+    "lpips-vgg": lambda loader: _lpips("lpips-vgg", "VGG16_0", _trunks.vgg16, loader),
+    "st-lpips": lambda loader: _st_lpips("st-lpips-alex", _trunks.antialiased_alexnet, loader),
+    "st-lpips-vgg": lambda loader: _st_lpips("st-lpips-vgg", _trunks.antialiased_vgg16, loader),
     "dists": _dists,
 }

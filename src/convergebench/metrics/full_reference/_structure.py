@@ -1,12 +1,12 @@
-"""Local means, variances and structure of two images: what SSIM and MS-SSIM are both made of.
+"""Local means, variances and structure of two images: the common base of SSIM and MS-SSIM.
 
-Written in the difference d = y − x, which says the same as the covariance and keeps its digits in float32:
+Written in the difference d = y − x, which is equivalent to the covariance and more accurate in float32:
 
     contrast·structure = 1 − var(d) / (var(x) + var(y) + C₂)
     luminance          = 1 − mean(d)² / (mean(x)² + mean(y)² + C₁)
 
-Three Gaussian blurs (d, d², y²) per pair; the reference's own means and variances are worked out once. The work goes
-down the image in bands that stay in the processor's cache.
+Three Gaussian blurs (d, d², y²) per pair; the reference's own means and variances are cached. The image is
+processed in bands that fit the CPU's cache.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from convergebench.images.frame import Frame, Plane
-from convergebench.images.pairs import paired
+from convergebench.images.pair_cache import per_pair
 from convergebench.metrics._planes import CENTRE, pyramid
 
 WINDOW = 11
@@ -52,15 +52,15 @@ class _Local(NamedTuple):
 
 
 def contrast(subject: Frame, reference: Frame, level: int) -> Channels:
-    """Mean contrast·structure at a level of the pyramid; it costs less than `structure` there."""
+    """Mean contrast·structure at a level of the pyramid; cheaper than `structure`."""
     key = ("contrast", level)
-    return paired(subject, reference, key, lambda: _over_bands(subject, reference, level, luminance=False)).contrast
+    return per_pair(subject, reference, key, lambda: _over_bands(subject, reference, level, luminance=False)).contrast
 
 
 def structure(subject: Frame, reference: Frame, level: int = 0) -> Structure:
     """Structure at a level of the pyramid, over the area where the whole window fits."""
     key = ("structure", level)
-    return paired(subject, reference, key, lambda: _over_bands(subject, reference, level, luminance=True))
+    return per_pair(subject, reference, key, lambda: _over_bands(subject, reference, level, luminance=True))
 
 
 def _blur(plane: Plane, into: Plane | None = None) -> Plane:
@@ -89,12 +89,12 @@ def _over_bands(subject: Frame, reference: Frame, level: int, *, luminance: bool
     for top in range(0, rows, _BAND):
         height = min(_BAND, rows - top)
         outer, inner = slice(top, top + height + 2 * _EDGE), local.rows(slice(top, top + height))
-        here, shift, dark = _contrast(
+        lost, shift, dark = _contrast(
             x[outer], y[outer], inner, work=work[:, : height + 2 * _EDGE], tight=tight[:, :height]
         )
-        lost_contrast += _sums(here)
+        lost_contrast += _sums(lost)
         if luminance:
-            lost_ssim += _sums(_with_luminance(here, inner, shift=shift, dark=dark))
+            lost_ssim += _sums(_with_luminance(lost, inner, shift=shift, dark=dark))
     count = rows * columns
     return Structure(_channels(1 - lost_contrast / count), _channels(1 - lost_ssim / count))
 

@@ -1,7 +1,7 @@
-"""The convolutional part of AlexNet and VGG16, cut into stages after whose last step features are compared.
+"""The convolutional layers of AlexNet and VGG16, cut into stages after which features are compared.
 
-A stage is a function from tensor to tensor. The published variants differ in how they halve: a plain maximum (LPIPS),
-a blur against aliasing (ST-LPIPS), or the blurred root mean square (DISTS).
+A stage is a function from tensor to tensor. The published variants differ in their pooling: maximum (LPIPS), blur
+against aliasing (ST-LPIPS), or blurred root mean square (DISTS).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Kernel:
     """Weights and bias of one convolution."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        # channels innermost: as fast in the convolutions and ten times as fast in the pooling on a processor
+        # channels last: as fast in convolutions and ten times as fast in pooling on a CPU
         self.weight = weight.contiguous(memory_format=torch.channels_last)
         self.bias = bias
 
@@ -35,42 +35,42 @@ def chain(*steps: Step) -> Step:
 
 
 def alexnet(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
-    """Five stages, as Krizhevsky drew them for one card."""
+    """Five stages of AlexNet, in its variant for one GPU."""
     one, two, three, four, five = kernels
     return (
         chain(one.step(stride=4, padding=2), F.relu_),
-        chain(_highest(3, 2), two.step(padding=2), F.relu_),
-        chain(_highest(3, 2), three.step(), F.relu_),
+        chain(_max_pool(3, 2), two.step(padding=2), F.relu_),
+        chain(_max_pool(3, 2), three.step(), F.relu_),
         chain(four.step(), F.relu_),
         chain(five.step(), F.relu_),
     )
 
 
-def tolerant_alexnet(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
-    """The same with every stride given to a blur, the first convolution's too."""
+def antialiased_alexnet(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """AlexNet with every stride moved to a blur pool, the first convolution's too."""
     one, two, three, four, five = kernels
     return (
-        chain(one.step(padding=2), blur_and_halve, F.relu_),
-        chain(_highest(3, 1), blur_and_halve, two.step(padding=2), F.relu_),
-        chain(_highest(3, 1), blur_and_halve, three.step(), F.relu_),
+        chain(one.step(padding=2), blur_pool, F.relu_),
+        chain(_max_pool(3, 1), blur_pool, two.step(padding=2), F.relu_),
+        chain(_max_pool(3, 1), blur_pool, three.step(), F.relu_),
         chain(four.step(), F.relu_),
         chain(five.step(), F.relu_),
     )
 
 
 def vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
-    """Five stages of VGG16 with its maxima between them."""
-    return _vgg16(kernels, _highest(2, 2))
+    """Five stages of VGG16 with its max pools between them."""
+    return _vgg16(kernels, _max_pool(2, 2))
 
 
-def tolerant_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
-    """The same with a blur after each maximum."""
-    return _vgg16(kernels, chain(_highest(2, 1), blur_and_halve))
+def antialiased_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """VGG16 with a blur pool after each maximum."""
+    return _vgg16(kernels, chain(_max_pool(2, 1), blur_pool))
 
 
-def smooth_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
-    """The same with blurred root mean squares in place of maxima."""
-    return _vgg16(kernels, power_and_halve)
+def l2_pooled_vgg16(kernels: Sequence[Kernel]) -> tuple[Step, ...]:
+    """VGG16 with L2 pools (blurred root mean squares) in place of max pools."""
+    return _vgg16(kernels, l2_pool)
 
 
 def _vgg16(kernels: Sequence[Kernel], halve: Step) -> tuple[Step, ...]:
@@ -82,17 +82,17 @@ def _vgg16(kernels: Sequence[Kernel], halve: Step) -> tuple[Step, ...]:
     return tuple(stages)
 
 
-def _highest(side: int, stride: int) -> Step:
+def _max_pool(side: int, stride: int) -> Step:
     return lambda x: F.max_pool2d(x, side, stride)
 
 
-def blur_and_halve(x: Tensor) -> Tensor:
-    """Every second value of a 1-2-1 blur; edges are mirrored by two pixels."""
+def blur_pool(x: Tensor) -> Tensor:
+    """A 1-2-1 blur with stride 2; edges are mirrored by two pixels."""
     return F.conv2d(F.pad(x, (2, 2, 2, 2), mode="reflect"), _one_two_one(x), stride=2, groups=x.shape[1])
 
 
-def power_and_halve(x: Tensor) -> Tensor:
-    """Root of every second value of the 1-2-1 blurred squares; beyond the edges is zero."""
+def l2_pool(x: Tensor) -> Tensor:
+    """Root of a 1-2-1 blur of the squares with stride 2; padded with zeros."""
     power = F.conv2d(x.square(), _one_two_one(x), stride=2, padding=1, groups=x.shape[1])
     return power.add_(1e-12).sqrt_()
 

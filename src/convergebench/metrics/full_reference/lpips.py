@@ -7,9 +7,10 @@ lower is better. Everyday damage gives 0 to 1 (strong noise more: σ 40 on a sma
 cannot pass 7.74, which is the stated range.
 
 Own code; the weights are the original ones (heads BSD-2-Clause, trunk torchvision's, BSD-3-Clause). It equals the
-original to four decimals on five published pairs. Traps: version 0.1 and 0.0 have different heads; the original wants
-−1 to 1 and quietly gives other numbers for 0 to 1; values depend on the size of the image, and nothing is resized here;
-a shift by a pixel counts as damage (see st-lpips). In bfloat16 it is off by up to 0.0005 on the five calibration pairs.
+original to four decimals on five published pairs. Traps: version 0.1 and 0.0 have different heads; the original expects
+−1 to 1 and silently gives other numbers for 0 to 1; values depend on the size of the image, and nothing is resized
+here; a shift by a pixel counts as damage (see st-lpips). In bfloat16 it is off by up to 0.0005 on the five calibration
+pairs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """ST-LPIPS on AlexNet: LPIPS that does not mind a shift by a pixel or two.
 
-Ghildyal, Liu: Shift-tolerant perceptual similarity metric (2022). The measure is that of lpips; the network is trained
-anew with every stride, that of the first convolution too, given to a blur with mirrored edges, so that what an image
-shows counts and not where it falls on the grid of pixels. Useful where an editor gives back an image moved by a pixel
-or by a part of one. 0 for equal images, lower is better. Damaged photographs stay between 0 and 1; by its heads it
-cannot pass 2.50, which is the stated range. It is not on the scale of lpips (third calibration pair: 0.216 where lpips
-has 0.051), so levels for lpips say nothing about it, and it has none of its own.
+Ghildyal, Liu: Shift-tolerant perceptual similarity metric (2022). The measure is that of lpips; the network is
+retrained with every stride, that of the first convolution too, moved to a blur with mirrored edges, so that what an
+image shows counts and not where it falls on the grid of pixels. Useful where an editor gives back an image moved by a
+pixel or by a part of one. 0 for equal images, lower is better. Damaged photographs stay between 0 and 1; by its heads
+it cannot pass 2.50, which is the stated range. It is not on the scale of lpips (third calibration pair: 0.216 where
+lpips has 0.051), so levels for lpips say nothing about it, and it has none of its own.
 
 Own code; weights BSD-2-Clause (one file of the authors' package has a noncommercial licence; nothing is taken from it).
 It equals the original to four decimals. It takes about three times the work of lpips, and 1.2 GB for images of

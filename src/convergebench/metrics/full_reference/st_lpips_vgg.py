@@ -1,6 +1,6 @@
 """ST-LPIPS on VGG16: the same measure as st-lpips on a deeper network.
 
-Ghildyal, Liu: Shift-tolerant perceptual similarity metric (2022). VGG16 trained anew with a blur after each maximum.
+Ghildyal, Liu: Shift-tolerant perceptual similarity metric (2022). VGG16 retrained with a blur after each maximum.
 0 for equal images, lower is better. Damaged photographs stay between 0 and 1; by its heads it cannot pass 2.13, which
 is the stated range. It is on the scale of neither st-lpips nor lpips-vgg, and has no levels.
 

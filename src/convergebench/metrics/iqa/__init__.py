@@ -1,1 +1,1 @@
-"""One image by itself, scored by published networks as pyiqa builds them. pyiqa's licence is noncommercial."""
+"""Single images scored by published networks as pyiqa builds them. pyiqa's licence is noncommercial."""

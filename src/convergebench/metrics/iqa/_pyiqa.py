@@ -1,8 +1,8 @@
-"""What the metrics of this folder share: pyiqa's network with its default options, one image at a time, in float32.
+"""Shared code of this folder's metrics: pyiqa's network with its default options, one image at a time, in float32.
 
-One at a time, because a score that depends on which images happened to share a batch does not repeat to the last
-digit. In float32 whatever precision was chosen, because that is how the published scores were made; convolutions and
-products on a GPU do not fall back to TF32, which pyiqa's own call allows.
+One at a time, because a score that depends on the other images of its batch is not reproducible to the last digit. In
+float32 whatever precision was chosen, because the published scores were; on a GPU without TF32, which pyiqa's own call
+allows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from convergebench.errors import Prerequisite, Unmeasurable
 from convergebench.images.frame import Frame
 from convergebench.metrics.base import Item
-from convergebench.metrics.iqa._stand_ins import Desk, stand_ins
+from convergebench.metrics.iqa._patched_loading import WeightFiles, patched_loading
 from convergebench.metrics.place import here
 from convergebench.metrics.torchvision_repair import ensure_torchvision
 from convergebench.weights import find_weight, locate
@@ -35,7 +35,7 @@ _built: dict[tuple[str, str], Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class PyiqaNetwork:
     """One of pyiqa's metrics under its own name, and what it takes to build it."""
 
     name: str
@@ -43,11 +43,11 @@ class Network:
     modules: tuple[str, ...]
     """The modules of `pyiqa.archs` whose code reads files."""
     weights: tuple[str, ...] = ()
-    """What it needs, by the names in `cbench weights list`."""
+    """Its weight files, by their names in `cbench weights list`."""
     overwritten: tuple[str, ...] = ()
-    """Files that pyiqa asks for although its checkpoint replaces all that is in them."""
+    """Files that pyiqa requests although its checkpoint replaces all their content."""
     folder: bool = False
-    """Whether its one weight is a folder as transformers keeps them."""
+    """Whether its weights are one folder in the layout of transformers."""
     smallest: int = 1
     """The smallest width and height it can score."""
 
@@ -65,14 +65,14 @@ class Network:
         return value
 
     def built(self, device: str) -> Any:
-        """The network with its weights, made on first use."""
+        """The network with its weights, built on first use."""
         key = self.name, device
         if key not in _built:
             _built[key] = _build(self).to(device).eval()
         return _built[key]
 
     def files(self) -> dict[str, Path]:
-        """File name → verified file, for all its weights; `Prerequisite` says what to type if one is missing."""
+        """File name → verified file, for all its weights; raises `Prerequisite` if one is missing."""
         found: dict[str, Path] = {}
         for weight in self.weights:
             path = locate(weight)
@@ -84,31 +84,31 @@ class Network:
         return found
 
 
-def forget() -> None:
-    """Let go of every network, in order to free memory or to read other files."""
+def clear_cache() -> None:
+    """Drop every network, to free memory or to read other files."""
     with _lock:
         _built.clear()
 
 
-def _build(network: Network) -> Any:
+def _build(network: PyiqaNetwork) -> Any:
     modules = _imported(network)
     import torch
 
     files = network.files()
     folder = locate(network.weights[0]) if network.folder else None
-    desk = Desk(network.name, files, network.overwritten, folder)
+    weight_files = WeightFiles(network.name, files, network.overwritten, folder)
     default: Any = import_module("pyiqa.default_model_configs")
     registry: Any = import_module("pyiqa.utils.registry")
     options = dict(default.DEFAULT_CONFIGS[network.name]["metric_opts"])
     make: Callable[..., Any] = registry.ARCH_REGISTRY.get(options.pop("type"))
-    # a fresh network draws random numbers before it is filled; nobody else's sequence may notice
-    with torch.random.fork_rng(devices=[]), torch.no_grad(), stand_ins(modules, desk):
+    # initialising a network draws random numbers; keep the caller's sequence unchanged
+    with torch.random.fork_rng(devices=[]), torch.no_grad(), patched_loading(modules, weight_files):
         net = make(**options)
-    desk.whole()
+    weight_files.require_all_read()
     return net
 
 
-def _imported(network: Network) -> list[Any]:
+def _imported(network: PyiqaNetwork) -> list[Any]:
     install = 'pip install "convergebench[iqa]"'
     try:
         version = metadata.version("pyiqa")

@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("arniqa", modules=("arniqa_arch",), weights=("pyiqa-arniqa",), smallest=32)
+_NETWORK = PyiqaNetwork("arniqa", modules=("arniqa_arch",), weights=("pyiqa-arniqa",), smallest=32)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("arniqa", modules=("arniqa_arch",), weights=("pyiqa-arniqa",)
     paper="Agnolucci et al. 2024, arXiv:2310.14918",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("arniqa"),
+    **pyiqa_facts("arniqa"),
 )
 def arniqa(item: Item) -> float:
     """Distortion-aware network with a line fitted to opinions of KonIQ-10k."""

@@ -10,10 +10,10 @@ content moves the score.
 from __future__ import annotations
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("clipiqa", modules=("clipiqa_arch",), weights=("clip-rn50-openai",), smallest=32)
+_NETWORK = PyiqaNetwork("clipiqa", modules=("clipiqa_arch",), weights=("clip-rn50-openai",), smallest=32)
 
 
 @metric(
@@ -22,7 +22,7 @@ _NETWORK = Network("clipiqa", modules=("clipiqa_arch",), weights=("clip-rn50-ope
     paper="Wang et al. 2023, arXiv:2207.12396",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("clipiqa"),
+    **pyiqa_facts("clipiqa"),
 )
 def clipiqa(item: Item) -> float:
     """Share of five good phrases over their opposites, by CLIP RN50."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("cnniqa", modules=("cnniqa_arch",), weights=("pyiqa-cnniqa",), smallest=7)
+_NETWORK = PyiqaNetwork("cnniqa", modules=("cnniqa_arch",), weights=("pyiqa-cnniqa",), smallest=7)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("cnniqa", modules=("cnniqa_arch",), weights=("pyiqa-cnniqa",)
     paper="Kang et al. 2014, doi:10.1109/CVPR.2014.224",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("cnniqa"),
+    **pyiqa_facts("cnniqa"),
 )
 def cnniqa(item: Item) -> float:
     """Shallow convolutional network, trained on KonIQ-10k."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network(
+_NETWORK = PyiqaNetwork(
     "dbcnn", modules=("dbcnn_arch",), weights=("pyiqa-dbcnn",), overwritten=("DBCNN_scnn-7ea73d75.pth",), smallest=16
 )
 
@@ -25,7 +25,7 @@ _NETWORK = Network(
     paper="Zhang et al. 2020, arXiv:1907.02665",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("dbcnn"),
+    **pyiqa_facts("dbcnn"),
 )
 def dbcnn(item: Item) -> float:
     """Two networks, for synthetic and for real damage, pooled bilinearly."""

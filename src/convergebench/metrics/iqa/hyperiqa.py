@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("hyperiqa", modules=("hypernet_arch",), weights=("pyiqa-hyperiqa",), smallest=8)
+_NETWORK = PyiqaNetwork("hyperiqa", modules=("hypernet_arch",), weights=("pyiqa-hyperiqa",), smallest=8)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("hyperiqa", modules=("hypernet_arch",), weights=("pyiqa-hyper
     paper="Su et al. 2020, doi:10.1109/CVPR42600.2020.00372",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("hyperiqa"),
+    **pyiqa_facts("hyperiqa"),
 )
 def hyperiqa(item: Item) -> float:
     """Network whose last layers are written for each image, mean of 25 squares."""

@@ -10,10 +10,10 @@ here they are made afresh.
 from __future__ import annotations
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("liqe", modules=("liqe_arch",), weights=("clip-vit-b-32-openai", "pyiqa-liqe"), smallest=224)
+_NETWORK = PyiqaNetwork("liqe", modules=("liqe_arch",), weights=("clip-vit-b-32-openai", "pyiqa-liqe"), smallest=224)
 
 
 @metric(
@@ -22,7 +22,7 @@ _NETWORK = Network("liqe", modules=("liqe_arch",), weights=("clip-vit-b-32-opena
     paper="Zhang et al. 2023, arXiv:2303.14968",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("liqe"),
+    **pyiqa_facts("liqe"),
 )
 def liqe(item: Item) -> float:
     """Expected level among five sentences about quality, by a tuned CLIP."""

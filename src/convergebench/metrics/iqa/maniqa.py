@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("maniqa", modules=("maniqa_arch",), weights=("pyiqa-maniqa",), smallest=8)
+_NETWORK = PyiqaNetwork("maniqa", modules=("maniqa_arch",), weights=("pyiqa-maniqa",), smallest=8)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("maniqa", modules=("maniqa_arch",), weights=("pyiqa-maniqa",)
     paper="Yang et al. 2022, arXiv:2204.08958",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("maniqa"),
+    **pyiqa_facts("maniqa"),
 )
 def maniqa(item: Item) -> float:
     """Vision transformer with multi-dimensional attention, mean of 20 squares."""

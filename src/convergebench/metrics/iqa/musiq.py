@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("musiq", modules=("musiq_arch",), weights=("pyiqa-musiq",), smallest=8)
+_NETWORK = PyiqaNetwork("musiq", modules=("musiq_arch",), weights=("pyiqa-musiq",), smallest=8)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("musiq", modules=("musiq_arch",), weights=("pyiqa-musiq",), s
     paper="Ke et al. 2021, arXiv:2108.05997",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("musiq"),
+    **pyiqa_facts("musiq"),
 )
 def musiq(item: Item) -> float:
     """Transformer over patches at three sizes, trained on KonIQ-10k."""

@@ -9,10 +9,10 @@ outside it counts, and fine damage is averaged away.
 from __future__ import annotations
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("nima", modules=("nima_arch",), weights=("pyiqa-nima",), smallest=8)
+_NETWORK = PyiqaNetwork("nima", modules=("nima_arch",), weights=("pyiqa-nima",), smallest=8)
 
 
 @metric(
@@ -21,7 +21,7 @@ _NETWORK = Network("nima", modules=("nima_arch",), weights=("pyiqa-nima",), smal
     paper="Talebi & Milanfar 2018, arXiv:1709.05424",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("nima"),
+    **pyiqa_facts("nima"),
 )
 def nima(item: Item) -> float:
     """Mean of the predicted distribution of ratings, trained on AVA."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("nrqm", modules=("nrqm_arch",), weights=("pyiqa-nrqm",), smallest=48)
+_NETWORK = PyiqaNetwork("nrqm", modules=("nrqm_arch",), weights=("pyiqa-nrqm",), smallest=48)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("nrqm", modules=("nrqm_arch",), weights=("pyiqa-nrqm",), smal
     paper="Ma et al. 2017, arXiv:1612.05890",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("nrqm"),
+    **pyiqa_facts("nrqm"),
 )
 def nrqm(item: Item) -> float:
     """Frequency, texture and patch statistics scored by regression forests."""

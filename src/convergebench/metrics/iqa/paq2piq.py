@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("paq2piq", modules=("paq2piq_arch",), weights=("pyiqa-paq2piq",), smallest=32)
+_NETWORK = PyiqaNetwork("paq2piq", modules=("paq2piq_arch",), weights=("pyiqa-paq2piq",), smallest=32)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("paq2piq", modules=("paq2piq_arch",), weights=("pyiqa-paq2piq
     paper="Ying et al. 2020, arXiv:1912.10088",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("paq2piq"),
+    **pyiqa_facts("paq2piq"),
 )
 def paq2piq(item: Item) -> float:
     """ResNet-18 trained on opinions about pictures and their patches."""

@@ -2,7 +2,7 @@
 
 Blau, Mechrez, Timofte, Michaeli, Zelnik-Manor: The 2018 PIRM challenge on perceptual image super-resolution (2018).
 Above 0 as a rule, lower is better; there is no upper end. Code: pyiqa (PolyForm-Noncommercial-1.0.0). Weights: those of
-NRQM and NIQE. Known traps: those of both parts. Its luma is that of YCbCr, while `nrqm` by itself uses that of YIQ.
+NRQM and NIQE. Known traps: those of both parts. Its luma is that of YCbCr, while `nrqm` alone uses that of YIQ.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("pi", modules=("nrqm_arch", "niqe_arch"), weights=("pyiqa-nrqm", "pyiqa-niqe"), smallest=104)
+_NETWORK = PyiqaNetwork("pi", modules=("nrqm_arch", "niqe_arch"), weights=("pyiqa-nrqm", "pyiqa-niqe"), smallest=104)
 
 
 @metric(
@@ -22,7 +22,7 @@ _NETWORK = Network("pi", modules=("nrqm_arch", "niqe_arch"), weights=("pyiqa-nrq
     paper="Blau et al. 2018, arXiv:1809.07517",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("pi"),
+    **pyiqa_facts("pi"),
 )
 def pi(item: Item) -> float:
     """Half of (10 − NRQM) + NIQE, the index of the PIRM challenge."""

@@ -3,16 +3,16 @@
 Wu and others: Q-Align: teaching LMMs for visual scoring via discrete text-defined levels (2024). The probabilities of
 "excellent" to "bad" are averaged as 5 to 1. 1 to 5, higher is better. Code: pyiqa (PolyForm-Noncommercial-1.0.0).
 Weights: q-future/one-align, about 16 GB in half precision, MIT over LLaMA 2. Known traps: it runs
-in float16 and wants a GPU with 20 GB; the image is padded to a square of CLIP's mean colour and scaled to 448 pixels.
+in float16 and needs a GPU with 20 GB; the image is padded to a square of CLIP's mean colour and scaled to 448 pixels.
 """
 
 from __future__ import annotations
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network(
+_NETWORK = PyiqaNetwork(
     "qalign", modules=("qalign_arch", "q_align.modeling_mplug_owl2"), weights=("q-align",), folder=True, smallest=2
 )
 
@@ -23,7 +23,7 @@ _NETWORK = Network(
     paper="Wu et al. 2024, arXiv:2312.17090",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("qalign"),
+    **pyiqa_facts("qalign"),
 )
 def qalign(item: Item) -> float:
     """Rating by the vision-language model OneAlign, its five words averaged."""

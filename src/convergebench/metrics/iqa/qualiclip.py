@@ -9,10 +9,10 @@ traps: the image is taken at its own size, so the score depends on it.
 from __future__ import annotations
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network(
+_NETWORK = PyiqaNetwork(
     "qualiclip", modules=("qualiclip_arch",), weights=("clip-rn50-openai", "pyiqa-qualiclip"), smallest=32
 )
 
@@ -23,7 +23,7 @@ _NETWORK = Network(
     paper="Agnolucci et al. 2024, arXiv:2403.11176",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("qualiclip"),
+    **pyiqa_facts("qualiclip"),
 )
 def qualiclip(item: Item) -> float:
     """Share of good phrases over their opposites, by a CLIP tuned on damage."""

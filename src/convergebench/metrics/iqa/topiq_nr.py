@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("topiq_nr", modules=("topiq_arch",), weights=("pyiqa-topiq-nr",), smallest=32)
+_NETWORK = PyiqaNetwork("topiq_nr", modules=("topiq_arch",), weights=("pyiqa-topiq-nr",), smallest=32)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("topiq_nr", modules=("topiq_arch",), weights=("pyiqa-topiq-nr
     paper="Chen et al. 2024, arXiv:2308.03060",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("topiq-nr"),
+    **pyiqa_facts("topiq-nr"),
 )
 def topiq_nr(item: Item) -> float:
     """Attention from meaning down to detail, trained on KonIQ-10k."""

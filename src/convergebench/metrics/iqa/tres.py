@@ -12,10 +12,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("tres", modules=("tres_arch",), weights=("pyiqa-tres",), smallest=8)
+_NETWORK = PyiqaNetwork("tres", modules=("tres_arch",), weights=("pyiqa-tres",), smallest=8)
 
 
 @metric(
@@ -24,7 +24,7 @@ _NETWORK = Network("tres", modules=("tres_arch",), weights=("pyiqa-tres",), smal
     paper="Golestaneh et al. 2022, arXiv:2108.06858",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("tres"),
+    **pyiqa_facts("tres"),
 )
 def tres(item: Item) -> float:
     """ResNet-50 and transformer, mean of 50 squares and their mirror images."""

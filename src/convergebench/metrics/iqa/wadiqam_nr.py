@@ -11,10 +11,10 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.iqa._pyiqa import LICENCE, Network
-from convergebench.metrics.iqa.typical import published
+from convergebench.metrics.iqa._pyiqa import LICENCE, PyiqaNetwork
+from convergebench.metrics.iqa.published import pyiqa_facts
 
-_NETWORK = Network("wadiqam_nr", modules=("wadiqam_arch",), weights=("pyiqa-wadiqam-nr",), smallest=33)
+_NETWORK = PyiqaNetwork("wadiqam_nr", modules=("wadiqam_arch",), weights=("pyiqa-wadiqam-nr",), smallest=33)
 
 
 @metric(
@@ -23,7 +23,7 @@ _NETWORK = Network("wadiqam_nr", modules=("wadiqam_arch",), weights=("pyiqa-wadi
     paper="Bosse et al. 2018, arXiv:1612.01697",
     licence=LICENCE,
     weights=_NETWORK.weights,
-    **published("wadiqam-nr"),
+    **pyiqa_facts("wadiqam-nr"),
 )
 def wadiqam_nr(item: Item) -> float:
     """Weighted mean over patches of 32 pixels, trained on KonIQ-10k."""

@@ -1,1 +1,1 @@
-"""Values that somebody is asked for: a model, or our own code in its place. See docs/judges.md."""
+"""Values read from replies to a question, by a model or by our own code in its place. See docs/judges.md."""

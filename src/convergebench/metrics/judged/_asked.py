@@ -1,11 +1,11 @@
-"""A metric whose value is read out of an answer to a question.
+"""A metric whose value is read from the reply to a question.
 
     @asked("judge-happened", rubrics={"forward": "semantics-forward"}, fields=("carried_out",), asks="judge", …)
-    def judge_happened(reply: Reply) -> float:
+    def judge_happened(reply: ParsedReply) -> float:
         return reply.share("carried_out")
 
-The metric says which rubric it reads for which kind of comparison; `engine.asking` puts the question, once for all
-metrics that read it, and hands over the reply. Metrics know nothing of models, servers and keys.
+The metric names the rubric for each kind of comparison; `measuring.asking` asks the question, once for all
+metrics that read it, and passes the reply on. Metrics know nothing of models, servers and keys.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from convergebench.types import Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ParsedReply:
     """The fields of one reply, and the scale of each that is a number."""
 
     fields: Mapping[str, Any]
     scales: Mapping[str, tuple[float, float]]
 
     def number(self, name: str) -> float:
-        """A number as it was given; null means that it cannot be told."""
+        """A number as given; raises `Unmeasurable` for null, which means that the judge cannot tell."""
         value = self.fields[name]
         if value is None:
             raise Unmeasurable("cannot-tell", str(self.fields.get("seen", "")))
@@ -41,18 +41,18 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class AskedMetric:
-    """A metric that reads replies."""
+    """A metric whose values are read from replies."""
 
     facts: MetricFacts
     rubrics: Mapping[str, str]
     """Kind of comparison → the rubric that is asked about it."""
     fields: tuple[str, ...]
-    """What it reads; a rubric of your own in place of a shipped one must have these."""
-    function: Callable[[Reply], float] = field(repr=False)
+    """The fields it reads; a user's rubric in place of a shipped one must have them."""
+    function: Callable[[ParsedReply], float] = field(repr=False)
     operations: tuple[Operation, ...] = ()
-    """Which steps it is asked about, by what their words should do; none named: all."""
+    """The requested operations of the steps it is asked about; empty: all."""
 
-    def __call__(self, reply: Reply) -> float:
+    def __call__(self, reply: ParsedReply) -> float:
         """The value that a reply gives."""
         return self.function(reply)
 
@@ -61,15 +61,15 @@ class AskedMetric:
         return self.rubric_for(role) is not None and (not self.operations or operation in self.operations)
 
     def rubric_for(self, role: str) -> str | None:
-        """What is asked about such a comparison; a picture rated by itself is rated alike wherever it stands."""
+        """The rubric for such a comparison; a no-reference metric uses that of `return` for other pictures too."""
         if self.facts.kind == "no-reference" and role in BY_ITSELF:
             return self.rubrics.get(role, self.rubrics.get("return"))
         return self.rubrics.get(role)
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
-        """Not without somebody to ask."""
+        """Always raises `StudyError`: its values come from a role's replies, not from pixels."""
         raise StudyError(
-            f"{self.facts.name} asks a {self.facts.asks}; it is filled in by cbench measure, not worked out from pixels"
+            f"{self.facts.name} asks a {self.facts.asks}; it is filled in by cbench measure, not computed from pixels"
         )
 
 
@@ -81,11 +81,11 @@ def asked(
     asks: str,
     operations: tuple[Operation, ...] = (),
     **facts: Any,
-) -> Callable[[Callable[[Reply], float]], AskedMetric]:
-    """Declare a function of one `Reply` as the metric `name`; its docstring's first line is the summary."""
+) -> Callable[[Callable[[ParsedReply], float]], AskedMetric]:
+    """Declare a function of one `ParsedReply` as the metric `name`; its docstring's first line is the summary."""
 
-    def declare(function: Callable[[Reply], float]) -> AskedMetric:
-        summary = (function.__doc__ or "").strip().splitlines()[0]
+    def declare(function: Callable[[ParsedReply], float]) -> AskedMetric:
+        summary = (function.__doc__ or "").strip().partition("\n")[0]
         roles: Any = tuple(rubrics)
         declared = MetricFacts(name=name, summary=summary, roles=roles, aligned=False, asks=asks, **facts)
         return AskedMetric(declared, rubrics, fields, function, operations)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import inf
 
 from convergebench.errors import Unmeasurable
-from convergebench.metrics.judged._asked import Reply, asked
+from convergebench.metrics.judged._asked import ParsedReply, asked
 
 
 @asked(
@@ -27,7 +27,7 @@ from convergebench.metrics.judged._asked import Reply, asked
     better="neither",
     range=(0.0, inf),
 )
-def judge_count(reply: Reply) -> float:
+def judge_count(reply: ParsedReply) -> float:
     """How many things of the kind that was to be added are in the picture, as a judge counts them."""
     count = reply.number("count")
     if not count.is_integer():

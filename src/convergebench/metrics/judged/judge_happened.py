@@ -11,7 +11,7 @@ detail. A refusal, an unparsable reply and "cannot be told" are missing values w
 
 from __future__ import annotations
 
-from convergebench.metrics.judged._asked import Reply, asked
+from convergebench.metrics.judged._asked import ParsedReply, asked
 
 
 @asked(
@@ -24,6 +24,6 @@ from convergebench.metrics.judged._asked import Reply, asked
     range=(0.0, 1.0),
     self_value=0.0,
 )
-def judge_happened(reply: Reply) -> float:
+def judge_happened(reply: ParsedReply) -> float:
     """How far the instruction was carried out as a judge sees it: 1 wholly, 0 not at all."""
     return reply.share("carried_out")

@@ -1,4 +1,4 @@
-"""Was the edit taken back, in the eyes of a judge?
+"""Was the edit undone, in the eyes of a judge?
 
 The judge sees the picture from before the round, the edited one and the one after the undoing, with both instructions,
 and says from 0 to 10 how far the edit is gone; the value is that as a share, 0 nothing undone, 1 no trace left. Where
@@ -9,7 +9,7 @@ Who judges, and what can go wrong: see `judge-happened`.
 
 from __future__ import annotations
 
-from convergebench.metrics.judged._asked import Reply, asked
+from convergebench.metrics.judged._asked import ParsedReply, asked
 
 
 @asked(
@@ -22,6 +22,6 @@ from convergebench.metrics.judged._asked import Reply, asked
     range=(0.0, 1.0),
     self_value=1.0,
 )
-def judge_undone(reply: Reply) -> float:
+def judge_undone(reply: ParsedReply) -> float:
     """How far the edit was taken back as a judge sees it: 1 without a trace, 0 not at all."""
     return reply.share("undone")

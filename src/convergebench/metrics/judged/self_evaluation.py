@@ -1,7 +1,7 @@
 """Does the editor itself say that the picture it was given is damaged?
 
-Some editors tell what they thought while they worked. A reader is given that summary and nothing else, in the words of
-the paper behind Banana100, and says yes or no: does it mention that the original image is noisy, pixelated, or has
+Some editors return a summary of their reasoning. A reader gets that summary and nothing else, with the prompt of the
+paper behind Banana100, and answers yes or no: does it mention that the original image is noisy, pixelated, or has
 visible artefacts? Yes is 1, no is 0; with several repeats the value is the share of yes among the replies that could be
 read. A reply of any other words is unparsable: a missing value, counted, never guessed.
 
@@ -13,7 +13,7 @@ picture down and say nothing, or speak of noise that is not there.
 
 from __future__ import annotations
 
-from convergebench.metrics.judged._asked import Reply, asked
+from convergebench.metrics.judged._asked import ParsedReply, asked
 
 
 @asked(
@@ -26,6 +26,6 @@ from convergebench.metrics.judged._asked import Reply, asked
     range=(0.0, 1.0),
     paper="Banana100 (the prompt is its Fig. 8)",
 )
-def self_evaluation(reply: Reply) -> float:
+def self_evaluation(reply: ParsedReply) -> float:
     """Whether the editor's own summary says that its input is noisy, pixelated or damaged: 1 yes, 0 no."""
     return reply.share("noticed")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import inf
 
-from convergebench.metrics.judged._asked import Reply, asked
+from convergebench.metrics.judged._asked import ParsedReply, asked
 
 
 @asked(
@@ -29,6 +29,6 @@ from convergebench.metrics.judged._asked import Reply, asked
     paper="Wu et al. 2025, arXiv:2505.14460",
     licence="Apache-2.0 (prompt and weights)",
 )
-def visualquality_r1(reply: Reply) -> float:
+def visualquality_r1(reply: ParsedReply) -> float:
     """Quality as a reasoning vision model rates it, meant to be from 1 to 5."""
     return reply.number("score")

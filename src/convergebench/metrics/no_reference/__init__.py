@@ -1,1 +1,1 @@
-"""An image by itself: how natural, or how damaged, it looks."""
+"""Single images without a reference: how natural, or how damaged, they look."""

@@ -1,4 +1,4 @@
-"""The numbers that `decay` reads off a picture: all about the picture itself, none about its size."""
+"""The features of `decay`, all independent of the picture's size."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from convergebench.metrics.no_reference._decay_texture import (
 from convergebench.metrics.no_reference._decay_tone import channel_features, tone_features
 
 SMALLEST = 64
-"""The tiles of the spectrum still fit."""
+"""One tile of the spectrum must fit."""
 
 _TO_CHROMA = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
 
 
 def features_of(frame: Frame) -> dict[str, float]:
-    """Every number by name, always in the same order."""
+    """Every feature by name, always in the same order; cached."""
     return frame.derived("decay-features", lambda frame: picture_features(frame.pixels))
 
 
 def picture_features(pixels: Pixels) -> dict[str, float]:
-    """The same for bare pixels."""
+    """The features of pixels without a frame."""
     planes = cv2.transform(pixels.astype(np.float32), _TO_CHROMA)
     luma, blue, red = (np.ascontiguousarray(planes[..., plane], np.float32) for plane in range(3))
     rounded = np.asarray(np.rint(luma), np.uint8)

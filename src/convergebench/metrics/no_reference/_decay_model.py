@@ -1,10 +1,10 @@
-"""What turns features into the value of `decay`: a weighted sum whose numbers were learned.
+"""The model of `decay`: a weighted sum of features with learned weights.
 
     raw(z) = signed · z + either · |z|
 
-z are the features in standard deviations from the middle of untouched pictures. The first sum counts what moves one way
+z are the features in standard deviations from the mean of untouched pictures. The first sum counts what moves one way
 under wear, the second what leaves the usual range on either side: texture may melt or roughen. A plain sum has no
-ceiling, and went further on editors it never saw than anything more clever.
+ceiling, and generalised better to unseen editors than more complex models.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Numbers = NDArray[np.float64]
 
 NUMBERS = Path(__file__).with_name("_decay.json")
 LIMIT = 5.0
-"""Standard deviations beyond which a feature counts ever less, so that no single one runs away."""
+"""Standard deviations beyond which a feature grows only logarithmically, so that no single one dominates."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class DecayModel:
     """Standardisation, the two sets of weights, and the two raw values that become 0 and 100."""
 
     names: tuple[str, ...]
@@ -42,23 +42,23 @@ class Model:
     hundred: float = 100.0
 
     def raw(self, features: Numbers) -> Numbers:
-        """Higher is more worn; any number of pictures at once."""
-        values = bent((features - self.centre) / self.spread)
+        """The unscaled value, higher is more worn; for any number of pictures at once."""
+        values = soft_limited((features - self.centre) / self.spread)
         found: Numbers = values @ self.signed + np.abs(values) @ self.either
         return found
 
     def score(self, features: Numbers) -> Numbers:
-        """The same on a scale on which 0 is an untouched picture and 100 a ruined one; not clipped."""
+        """The value scaled to 0 for an untouched picture and 100 for a ruined one; not clipped."""
         found: Numbers = 100 * (self.raw(features) - self.zero) / (self.hundred - self.zero)
         return found
 
-    def chosen(self, features: Mapping[str, float]) -> Numbers:
-        """The features that it reads, in its order."""
+    def select(self, features: Mapping[str, float]) -> Numbers:
+        """The features that the model uses, in its order."""
         return np.array([features[name] for name in self.names])
 
 
-def bent(values: Numbers) -> Numbers:
-    """As they are up to `LIMIT`, then like a logarithm."""
+def soft_limited(values: Numbers) -> Numbers:
+    """Values unchanged up to `LIMIT`, then compressed logarithmically."""
     size = np.abs(values)
     beyond = np.maximum(size - LIMIT, 0)
     found: Numbers = np.sign(values) * (np.minimum(size, LIMIT) + LIMIT * np.log1p(beyond / LIMIT))
@@ -66,8 +66,8 @@ def bent(values: Numbers) -> Numbers:
 
 
 @cache
-def shipped(checksum: str) -> Model:
-    """The numbers that come with the package; they must be the ones that this version was made for."""
+def shipped_model(checksum: str) -> DecayModel:
+    """The package's model; raises `Prerequisite` if its file is not the one of this version."""
     data = NUMBERS.read_bytes()
     if hashlib.sha256(data).hexdigest() != checksum:
         again = "pip install --force-reinstall convergebench"
@@ -75,18 +75,18 @@ def shipped(checksum: str) -> Model:
     return from_document(json.loads(data))
 
 
-def from_document(document: Mapping[str, Any]) -> Model:
-    """A model out of what JSON holds."""
+def from_document(document: Mapping[str, Any]) -> DecayModel:
+    """The model of a parsed JSON document."""
     names = tuple(document["features"])
     columns = {
         key: np.array([document["features"][name][place] for name in names], np.float64)
         for place, key in enumerate(("centre", "spread", "signed", "either"))
     }
-    return Model(names, **columns, zero=float(document["zero"]), hundred=float(document["hundred"]))
+    return DecayModel(names, **columns, zero=float(document["zero"]), hundred=float(document["hundred"]))
 
 
-def to_document(model: Model, digits: int = 5) -> dict[str, Any]:
-    """What JSON holds, per feature: centre, spread, signed and either weight, to some digits."""
+def to_document(model: DecayModel, digits: int = 5) -> dict[str, Any]:
+    """The model as a JSON document: per feature centre, spread, signed and either weight, rounded."""
 
     def short(value: float) -> float:
         return float(f"{value:.{digits}g}")

@@ -1,8 +1,8 @@
-"""Where a picture's energy sits: how its spectrum falls, bends and ends.
+"""The distribution of a picture's spectral energy: slope, bend and upper end.
 
-Everything is gathered from tiles of 64 × 64 pixels, so that it does not depend on the size of the picture, and the mean
-is taken over logarithms, so that a few strong outlines do not decide. Levels are put in relation to the picture's own
-middle frequencies.
+Everything is computed from tiles of 64 × 64 pixels, so that it does not depend on the size of the picture, and averaged
+as logarithms, so that a few strong outlines do not dominate. Levels are relative to the picture's own middle
+frequencies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from convergebench.images.frame import Plane
 
 TILE = 64
 FLOOR = 1e-2
-"""Added to a tile's power: below that lies the rounding to whole levels."""
+"""Added to a tile's power: about the power of rounding to whole levels."""
 _EDGES = (2.0, 3.0, 4.5, 6.5, 9.5, 13.5, 19.0, 25.0, 32.5)
 """Radii between the bands, in cycles per tile; the last ends just above the highest frequency along an axis."""
 

@@ -1,7 +1,7 @@
-"""How a picture's texture is made: noise at several scales, shapes of distributions, correlations of neighbours.
+"""Features of a picture's texture: noise at several scales, shapes of distributions, correlations of neighbours.
 
-All are ratios, shapes and correlations of the picture with itself at another scale or place, so that the level of its
-contrast does not decide.
+All are ratios, shapes and correlations of the picture with itself at another scale or place, so that its contrast
+does not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def half(plane: Plane) -> Plane:
 
 
 def sample(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Evenly strided, at most about 65 000 of them: medians of more cost time and gain nothing."""
+    """At most about 65 000 evenly strided values: medians of more cost time and gain nothing."""
     flat = values.ravel()
     return flat[:: max(1, len(flat) // _SAMPLE)]
 

@@ -1,4 +1,4 @@
-"""Colours and tones: saturation, clipped ends, combs in the histogram, how channels go together."""
+"""Colours and tones: saturation, clipped ends, combs in the histogram, how channels correlate."""
 
 from __future__ import annotations
 

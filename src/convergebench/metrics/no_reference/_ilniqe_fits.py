@@ -52,7 +52,7 @@ def tally(maps: Array, side: int) -> Array:
 
 
 def gaussian(sums: Array, pixels: int) -> Gaussian:
-    """Asymmetric generalised Gaussians from what `tally` counted in patches of so many pixels."""
+    """Asymmetric generalised Gaussians from the sums of `tally` over patches of `pixels` pixels."""
     size, square, signed, below, above = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         left = np.sqrt(np.where(below > 0, np.maximum(square - signed, 0) / 2 / below, np.nan))

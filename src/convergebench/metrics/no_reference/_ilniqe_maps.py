@@ -1,4 +1,4 @@
-"""What IL-NIQE looks at: an image of 504×504 pixels at two scales, filtered in several ways.
+"""The inputs of IL-NIQE's features: an image of 504×504 pixels at two scales, filtered in several ways.
 
 The constants are the authors' own. Values that are zero but for rounding (flat areas) are set to zero: which side of
 zero they fall on would otherwise depend on the machine.

@@ -1,4 +1,4 @@
-"""Statistics of natural scenes: what BRISQUE, NIQE and PIQE are made of.
+"""Natural scene statistics: the common base of BRISQUE, NIQE and PIQE.
 
 Each luma value is put in relation to its surroundings: (luma − local mean) / (local deviation + 1), with a Gaussian
 window of 7×7 pixels and σ 7/6. In undamaged photographs these values, and the products of neighbours, follow
@@ -9,7 +9,7 @@ an even area the value is 0 by arithmetic, yet a floating-point filter leaves ±
 member of one side or the other: on an image that is one third even (I19 of TID2013) the order of summation alone moves
 BRISQUE between 64.8 and 71.7. Here values are kept on a grid of 2⁻³⁰, and an even area is exactly 0 on every machine.
 
-Local means and deviations are worked out in float64, since E[x²] − E[x]² would lose its digits in float32; the
+Local means and deviations are computed in float64, since E[x²] − E[x]² would lose its digits in float32; the
 coefficients they give are kept in float32, and sums over them are gathered in float64 from short stretches. Against
 float64 throughout this moves NIQE by less than three millionths of its value and BRISQUE not at all.
 """
@@ -140,7 +140,7 @@ def moments_of_all(plane: Plane) -> list[Moments]:
 
 
 def moments_of_blocks(plane: Plane, side: int) -> list[Moments]:
-    """The same for each block of side × side pixels, by itself; both sides of the plane must be multiples."""
+    """The same for each block of side × side pixels; both sides of the plane must be multiples."""
     height, width = plane.shape
     blocks = plane.reshape(height // side, side, width // side, side).swapaxes(1, 2).reshape(-1, side, side)
     framed = np.empty((len(blocks), side + 1, side + 2), np.float32)

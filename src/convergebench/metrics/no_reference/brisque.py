@@ -51,7 +51,7 @@ from convergebench.weights import locate
 SMALLEST = 14
 """The window of 7 pixels still fits into half the size."""
 
-# The smallest and the largest value of each feature in training; the model wants them mapped to −1…1.
+# The smallest and the largest value of each feature in training; the model expects them mapped to −1…1.
 _LOWEST = np.array(
     [
         [0.338, 0.017204, 0.236, -0.123884, 0.000155, 0.001122, 0.244, -0.123586, 0.000152, 0.000975, 0.249, -0.135687],
@@ -68,7 +68,7 @@ _HIGHEST = np.array(
 ).ravel()
 
 
-class Machine(NamedTuple):
+class SupportVectorModel(NamedTuple):
     """A support vector regression with a radial kernel."""
 
     vectors: Numbers
@@ -117,7 +117,7 @@ def _features(plane: Pixels | Plane) -> Numbers:
 
 
 @cache
-def read_machine(path: Path) -> Machine:
+def read_machine(path: Path) -> SupportVectorModel:
     """The model out of LIBSVM's text file."""
     head, _, body = path.read_text(encoding="ascii").partition("SV\n")
     facts = dict(line.split(maxsplit=1) for line in head.splitlines())
@@ -130,4 +130,4 @@ def read_machine(path: Path) -> Machine:
     if facts.get("kernel_type") != "rbf" or len(lines) != int(facts.get("total_sv", 0)):
         raise Prerequisite(f"{path} is not a whole model of BRISQUE; fetch it again: cbench weights fetch brisque-live")
     weights = np.array([float(first) for first, *_ in lines])
-    return Machine(vectors, weights, float(facts["gamma"]), float(facts["rho"]))
+    return SupportVectorModel(vectors, weights, float(facts["gamma"]), float(facts["rho"]))

@@ -3,7 +3,7 @@
 Kang, Ye, Li, Doermann: Convolutional neural networks for no-reference image quality assessment (2014). Luma is cut into
 patches of 32×32 pixels without overlap; in each, a pixel is compared with the 3×3 around it; 50 filters of 7×7, the
 largest and the smallest answer of each, and three linear layers give a number per patch. The value is their mean. It
-foretells LIVE's DMOS: lower is better, about 10 to 30 for photographs and 40 to 90 for damaged ones. Nothing holds it:
+predicts LIVE's DMOS: lower is better, about 10 to 30 for photographs and 40 to 90 for damaged ones. Nothing holds it:
 values below 0 and above 100 occur.
 
 This is NOT pyiqa's `cnniqa`, the one of published tables, which was trained on KonIQ-10k, looks at colour and gives
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from convergebench.errors import Prerequisite, Unmeasurable
 from convergebench.images.frame import Frame
-from convergebench.metrics._torch import exact, torch_for
+from convergebench.metrics._torch import full_precision, torch_for
 from convergebench.metrics.base import Item, batched
 from convergebench.metrics.place import Place, here
 from convergebench.weights import locate
@@ -104,7 +104,7 @@ def _score(cut: NDArray[np.float32], place: Place) -> float:
     functional = torch.nn.functional
     state = _state(place)
     total = 0.0
-    with exact():
+    with full_precision():
         for first in range(0, len(cut), TOGETHER):
             some = torch.from_numpy(cut[first : first + TOGETHER])[:, None].to(place.device, state["fc1.bias"].dtype)
             answers = functional.conv2d(some, state["conv1.weight"], state["conv1.bias"])

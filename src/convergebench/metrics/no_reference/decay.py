@@ -1,4 +1,4 @@
-"""Decay: how much a picture looks as if a model had made it anew, again and again.
+"""Decay: how much a picture looks as if a model had regenerated it again and again.
 
 BRISQUE, NIQE and PIQE were made for single damages (JPEG, blur, static), and often give a picture a *better* score
 after the twentieth pass through an image model than after the first. This one is learned from chains: about a hundred
@@ -7,7 +7,7 @@ of neighbours, tones, response to fixed operations), and a weighted sum puts pic
 they were made. How it was learned, on what, and where it fails: docs/design/decay.md.
 
 Lower is better: about 0 for untouched pictures, about 100 for the twentieth step of a chain that damages plainly.
-Nothing holds it there, and it is never clipped, so that worn pictures can always be told apart.
+Nothing holds it there, and it is never clipped, so that worn pictures can always be ordered.
 
 Traps: it is made for comparing pictures of one chain; between different pictures content counts as well. A photograph
 taken with much noise, a strong filter or heavy compression looks worn to it. It reads the grid of the picture: cutting
@@ -23,18 +23,18 @@ import numpy as np
 from convergebench.errors import Unmeasurable
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.no_reference._decay_features import SMALLEST, features_of
-from convergebench.metrics.no_reference._decay_model import shipped
+from convergebench.metrics.no_reference._decay_model import shipped_model
 
 CHECKSUM = "0e0d7a7b68a11450d01b6e9ee88ee052627c0fd0d6570adba1d888241dee83d8"
-"""Of the learned numbers. Whoever changes them raises the version below."""
+"""SHA-256 of the learned numbers. Raise the version below when they change."""
 
-TEACHERS = (
+TRAINED_ON = (
     *("taesd", "taesdxl", "taesd3", "taef1", "taef2"),
     *("waifu2x-denoise", "span-x2", "realesr-anime", "realesrgan-x4"),
     *("sim-jpeg", "sim-resize", "sim-noise", "sim-tint", "sim-blur", "sim-scatter", "sim-wrinkle", "sim-simplify"),
     "sim-contracting",
 )
-"""Editors that it was learned from, themselves or in their kind of wear."""
+"""Editors that it was trained on, directly or by their kind of wear."""
 
 
 @metric(
@@ -48,7 +48,7 @@ TEACHERS = (
     paper=f"own: docs/design/decay.md, numbers {CHECKSUM[:12]}",
     licence="Apache-2.0 (own code and numbers)",
     version=1,
-    learned_from=TEACHERS,
+    learned_from=TRAINED_ON,
 )
 def decay(item: Item) -> float:
     """How much a picture looks as if an image model had remade it again and again."""
@@ -57,5 +57,5 @@ def decay(item: Item) -> float:
         raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {SMALLEST} pixels a side")
     if (frame.pixels == frame.pixels[:1, :1]).all():
         raise Unmeasurable("featureless", "one even colour has no texture to judge")
-    model = shipped(CHECKSUM)
-    return float(np.round(model.score(model.chosen(features_of(frame))), 6))
+    model = shipped_model(CHECKSUM)
+    return float(np.round(model.score(model.select(features_of(frame))), 6))

@@ -1,4 +1,4 @@
-"""Images as unit vectors: worked out once per image and place, in batches, and compared by their cosine."""
+"""Images as unit vectors: computed in batches, cached per image and device, and compared by their cosine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALLEST = 16
 def similarities(
     items: Sequence[Item], key: str, embed: Embed, *, slenderest: float = inf
 ) -> list[float | Unmeasurable]:
-    """Cosine of subject and reference per item; `embed` is asked once for the images that are still unknown."""
+    """Cosine of subject and reference per item; `embed` is called once for the images without a cached vector."""
     problems = [problem(item) or _too_slender(item, slenderest) for item in items]
     complete = [item for item, missing in zip(items, problems, strict=True) if missing is None]
     references = [item.reference for item in complete if item.reference is not None]
@@ -39,7 +39,7 @@ def similarities(
 
 
 def problem(item: Item) -> Unmeasurable | None:
-    """Why subject and reference cannot be compared, if so."""
+    """Why subject and reference cannot be compared; None if they can."""
     if item.reference is None:
         return Unmeasurable("no-reference", "there is no image to compare with")
     return next(filter(None, (too_small(frame) for frame in (item.subject, item.reference))), None)
@@ -53,7 +53,7 @@ def _too_slender(item: Item, slenderest: float) -> Unmeasurable | None:
 
 
 def too_small(frame: Frame) -> Unmeasurable | None:
-    """Why an image cannot be embedded, if so."""
+    """Why an image cannot be embedded; None if it can."""
     if min(frame.size) < SMALLEST:
         width, height = frame.size
         return Unmeasurable("too-small", f"{width}×{height} is under {SMALLEST} pixels a side")
@@ -61,25 +61,25 @@ def too_small(frame: Frame) -> Unmeasurable | None:
 
 
 def embedded(frames: Sequence[Frame], key: str, embed: Embed) -> dict[int, Vector]:
-    """The unit vector of each frame, by the frame's identity; kept on the frame, since it is small."""
+    """The unit vector of each frame, by `id(frame)`; cached on the frame."""
     slots: dict[int, list[Vector]] = {}
-    unknown: dict[int, Frame] = {}
+    missing_frames: dict[int, Frame] = {}
     for frame in frames:
         slots[id(frame)] = frame.derived(("embedding", key, here()), lambda _: [])
         if not slots[id(frame)]:
-            unknown[id(frame)] = frame
-    if unknown:
-        for number, vector in zip(unknown, embed(list(unknown.values())), strict=True):
+            missing_frames[id(frame)] = frame
+    if missing_frames:
+        for number, vector in zip(missing_frames, embed(list(missing_frames.values())), strict=True):
             slots[number].append(unit(vector))
     return {number: slot[0] for number, slot in slots.items()}
 
 
 def unit(vector: NDArray[Any]) -> Vector:
     """The vector at length 1."""
-    exact = vector.astype(np.float64)
-    return np.asarray(exact / np.linalg.norm(exact), np.float64)
+    double = vector.astype(np.float64)
+    return np.asarray(double / np.linalg.norm(double), np.float64)
 
 
 def cosine(x: Vector, y: Vector) -> float:
-    """Cosine of unit vectors; written so, equal ones have 1 to the last digit and no value is above it."""
+    """Cosine of unit vectors, in a form that gives exactly 1 for equal ones and never more."""
     return 1 - float(np.square(x - y).sum()) / 2

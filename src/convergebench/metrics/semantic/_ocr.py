@@ -44,7 +44,7 @@ BATCH = 8
 Corners = NDArray[np.float32]
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of text, its corners in pixels of the image (clockwise from the upper left), how sure the reader is."""
 
     text: str
@@ -58,7 +58,7 @@ class Line(NamedTuple):
         return left, top, right, bottom
 
 
-def lines(frame: Frame) -> tuple[Line, ...]:
+def lines(frame: Frame) -> tuple[TextLine, ...]:
     """The lines of text in an image, from top to bottom."""
     return frame.derived("text", _lines)
 
@@ -70,12 +70,12 @@ def read_at(frame: Frame, places: Sequence[Corners]) -> list[str]:
     return [text if score >= SURE else "" for text, score in read]
 
 
-def _lines(frame: Frame) -> tuple[Line, ...]:
+def _lines(frame: Frame) -> tuple[TextLine, ...]:
     folder = locate(WEIGHTS)
     pixels = _as_trained(frame)
     places = _detected(pixels, folder)
     read = _read([_cut_out(pixels, place) for place in places], folder)
-    found = [Line(text, place, score) for place, (text, score) in zip(places, read, strict=True)]
+    found = [TextLine(text, place, score) for place, (text, score) in zip(places, read, strict=True)]
     kept = [line for line in found if line.text and line.score >= SURE]
     return tuple(sorted(kept, key=lambda line: (line.box[1], line.box[0])))
 
@@ -146,7 +146,7 @@ def _sides(corners: Corners) -> tuple[int, int]:
 
 
 def _cut_out(pixels: Pixels, corners: Corners) -> Pixels:
-    """The patch by itself, lying level."""
+    """The patch cut out and rotated level."""
     width, height = _sides(corners)
     target = np.array([(0, 0), (width, 0), (width, height), (0, height)], np.float32)
     turn = cv2.getPerspectiveTransform(corners, target)

@@ -1,7 +1,7 @@
 """Vision transformers from a folder in the hub's layout: architecture, weights and preparation all come from its files.
 
-Nothing is downloaded here and nothing is filled in: a tensor that is missing from the file is a fault, since a network
-with a random part in it gives numbers that look like any others.
+Nothing is downloaded here and nothing is filled in: a tensor that is missing from the file is an error, since a
+partly random network gives plausible numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from convergebench.metrics.place import Place
 
 
 class Preparation(NamedTuple):
-    """How a network wants its images: shorter side, side of the square cut from the middle, mean and spread."""
+    """A network's image preparation: shorter side, side of the centre crop, mean and deviation."""
 
     shorter: int
     side: int
@@ -37,11 +37,11 @@ def preparation(folder: Path) -> Preparation:
     """As written in `preprocessor_config.json`, in its older form (`size = 224`) or its newer one."""
     path = folder / "preprocessor_config.json"
     try:
-        told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        size, crop = told["size"], told["crop_size"]
+        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        size, crop = config["size"], config["crop_size"]
         shorter = size["shortest_edge"] if isinstance(size, dict) else size
         side = crop["height"] if isinstance(crop, dict) else crop
-        return Preparation(int(shorter), int(side), tuple(told["image_mean"]), tuple(told["image_std"]))
+        return Preparation(int(shorter), int(side), tuple(config["image_mean"]), tuple(config["image_std"]))
     except (KeyError, TypeError, ValueError) as error:
         raise Prerequisite(f"{path} does not say how images are prepared ({error}); fetch it again") from error
 
@@ -60,7 +60,7 @@ def prepared(pixels: Pixels, how: Preparation) -> NDArray[np.float32]:
 
 
 def stacked(frames: Sequence[Frame], folder: Path, place: Place) -> Any:
-    """A batch of prepared images, where and how the network wants it."""
+    """A batch of prepared images on the device, in its precision."""
     import torch
 
     how = preparation(folder)
@@ -70,7 +70,7 @@ def stacked(frames: Sequence[Frame], folder: Path, place: Place) -> Any:
 
 @lru_cache(maxsize=4)
 def network(kind: str, folder: Path, place: Place) -> Any:
-    """The model of that class (`CLIPModel`, `Dinov2Model`) that the folder holds, whole or not at all."""
+    """The complete model of that class (`CLIPModel`, `Dinov2Model`) in the folder; raises `Prerequisite` otherwise."""
     torch_for("semantic")
     try:
         transformers: Any = import_module("transformers")
@@ -81,7 +81,7 @@ def network(kind: str, folder: Path, place: Place) -> Any:
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     try:
-        model, told = getattr(transformers, kind).from_pretrained(
+        model, report = getattr(transformers, kind).from_pretrained(
             folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except (OSError, ValueError, RuntimeError) as error:
@@ -91,7 +91,7 @@ def network(kind: str, folder: Path, place: Place) -> Any:
         logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
-    lacking = sorted(map(str, (*told["missing_keys"], *told["mismatched_keys"])))
-    if lacking:
-        raise Prerequisite(f"{folder} lacks {len(lacking)} tensors of {kind}, {lacking[0]} for one; fetch it again")
+    missing = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
+    if missing:
+        raise Prerequisite(f"{folder} lacks {len(missing)} tensors of {kind}, {missing[0]} for one; fetch it again")
     return model.to(place.device, weight_type(place)).eval()

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame, Pixels
-from convergebench.metrics._torch import exact, torch_for, weight_type
+from convergebench.metrics._torch import full_precision, torch_for, weight_type
 from convergebench.metrics.base import Item, batched
 from convergebench.metrics.place import Place, here
 from convergebench.metrics.semantic._embedding import Vector, similarities
@@ -77,7 +77,7 @@ def _embed(frames: Sequence[Frame]) -> list[Vector]:
     for number, frame in enumerate(frames):
         seen = _prepared(frame.pixels)
         alike[seen.shape].append((number, seen))
-    with exact():
+    with full_precision():
         for group in alike.values():
             # a processor is done sooner with one image at a time, whose features stay in its caches
             together = 1 if place.device == "cpu" else len(group)

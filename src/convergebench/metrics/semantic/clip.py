@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from convergebench.errors import Unmeasurable
 from convergebench.metrics.base import Item, batched
-from convergebench.metrics.semantic._clip import WEIGHTS, images
+from convergebench.metrics.semantic._clip import WEIGHTS, embed_images
 from convergebench.metrics.semantic._embedding import similarities
 
 
@@ -38,4 +38,4 @@ from convergebench.metrics.semantic._embedding import similarities
 )
 def clip(items: Sequence[Item]) -> list[float | Unmeasurable]:
     """Cosine of two CLIP ViT-L/14 image embeddings."""
-    return similarities(items, WEIGHTS, images)
+    return similarities(items, WEIGHTS, embed_images)

@@ -11,14 +11,14 @@ Edits without captions (geometry) have no value. The model is the one of `clip`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
 from convergebench.metrics.base import Item, batched
-from convergebench.metrics.semantic._clip import WEIGHTS, known_images, words
+from convergebench.metrics.semantic._clip import WEIGHTS, embed_text, image_vectors
 from convergebench.metrics.semantic._embedding import Vector, problem, too_small
 
 NOWHERE = 1e-6
@@ -45,12 +45,8 @@ def clip_direction(items: Sequence[Item]) -> list[float | Unmeasurable]:
     """Cosine of how the image moved and how its caption moved, in CLIP ViT-L/14's space."""
     faults = [_problem(item) for item in items]
     usable = [item for item, fault in zip(items, faults, strict=True) if fault is None]
-    vectors = known_images([frame for item in usable for frame in (item.subject, _start(item))])
-    return [
-        fault
-        or _direction(vectors[id(item.subject)] - vectors[id(_start(item))], words(item.after) - words(item.before))
-        for item, fault in zip(items, faults, strict=True)
-    ]
+    vectors = image_vectors([frame for item in usable for frame in (item.subject, _start(item))])
+    return [fault or _direction(item, vectors) for item, fault in zip(items, faults, strict=True)]
 
 
 def _start(item: Item) -> Frame:
@@ -66,7 +62,9 @@ def _problem(item: Item) -> Unmeasurable | None:
     return problem(item) or (too_small(item.via) if item.via is not None else None)
 
 
-def _direction(image: Vector, text: Vector) -> float | Unmeasurable:
+def _direction(item: Item, vectors: Mapping[int, Vector]) -> float | Unmeasurable:
+    image = vectors[id(item.subject)] - vectors[id(_start(item))]
+    text = embed_text(item.after) - embed_text(item.before)
     lengths = float(np.linalg.norm(image)), float(np.linalg.norm(text))
     if lengths[1] < NOWHERE:
         return Unmeasurable("no-words", "the two captions mean the same to the model")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from convergebench.errors import Unmeasurable
 from convergebench.metrics.base import Item, batched
-from convergebench.metrics.semantic._clip import WEIGHTS, known_images, words
+from convergebench.metrics.semantic._clip import WEIGHTS, embed_text, image_vectors
 from convergebench.metrics.semantic._embedding import cosine, too_small
 
 
@@ -34,11 +34,11 @@ from convergebench.metrics.semantic._embedding import cosine, too_small
 )
 def clip_text(items: Sequence[Item]) -> list[float | Unmeasurable]:
     """Cosine of an image and the caption of what was asked for, in CLIP ViT-L/14's space."""
-    vectors = known_images([item.subject for item in items if _problem(item) is None])
-    return [_problem(item) or cosine(vectors[id(item.subject)], words(item.after)) for item in items]
+    vectors = image_vectors([item.subject for item in items if _problem(item) is None])
+    return [_problem(item) or cosine(vectors[id(item.subject)], embed_text(item.after)) for item in items]
 
 
 def _problem(item: Item) -> Unmeasurable | None:
     if not item.after.strip():
-        return Unmeasurable("no-words", "nobody wrote down what the picture should show")
+        return Unmeasurable("no-words", "no caption says what the picture should show")
     return too_small(item.subject)

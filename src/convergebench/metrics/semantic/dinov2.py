@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
-from convergebench.metrics._torch import exact, torch_for
+from convergebench.metrics._torch import full_precision, torch_for
 from convergebench.metrics.base import Item, batched
 from convergebench.metrics.place import here
 from convergebench.metrics.semantic._embedding import Vector, similarities
@@ -51,7 +51,7 @@ def _embed(frames: Sequence[Frame]) -> list[Vector]:
     torch_for("semantic")
     place, folder = here(), locate(WEIGHTS)
     model = network("Dinov2Model", folder, place)
-    with exact():
+    with full_precision():
         hidden = model(pixel_values=stacked(frames, folder, place)).last_hidden_state
         vectors: list[Vector] = list(hidden[:, 0].float().cpu().numpy())
     return vectors

@@ -37,13 +37,13 @@ from convergebench.weights import locate
 
 WEIGHTS = "dlib-face"
 OVERLAP = 0.1
-"""Smallest overlap (intersection over union) at which two rectangles are round the same face."""
+"""Smallest overlap (intersection over union) of two rectangles around the same face."""
 
-_one_at_a_time = Lock()  # dlib's networks keep their workings inside
+_lock = Lock()  # dlib's networks are not thread-safe
 
 
-class Face(NamedTuple):
-    """Where a face is, how sure the detector is, and what the network makes of it."""
+class DetectedFace(NamedTuple):
+    """A face's rectangle, the detector's score and the network's descriptor."""
 
     left: int
     top: int
@@ -74,14 +74,14 @@ def face_identity(item: Item) -> float:
     known = faces(reference)
     if not known:
         raise Unmeasurable("no-face", "no face was found in the reference")
-    wanted = max(known, key=lambda face: face.score)
-    found = max(faces(subject), key=lambda face: overlap(face, wanted), default=None)
-    if found is None or overlap(found, wanted) < OVERLAP:
+    target = max(known, key=lambda face: face.score)
+    found = max(faces(subject), key=lambda face: overlap(face, target), default=None)
+    if found is None or overlap(found, target) < OVERLAP:
         raise Unmeasurable("face-lost", "no face was found where the reference has one")
-    return float(np.linalg.norm(found.vector - wanted.vector))
+    return float(np.linalg.norm(found.vector - target.vector))
 
 
-def overlap(one: Face, other: Face) -> float:
+def overlap(one: DetectedFace, other: DetectedFace) -> float:
     """Intersection over union of two rectangles."""
     width = min(one.right, other.right) - max(one.left, other.left)
     height = min(one.bottom, other.bottom) - max(one.top, other.top)
@@ -90,15 +90,15 @@ def overlap(one: Face, other: Face) -> float:
     return shared / (areas - shared)
 
 
-def faces(frame: Frame) -> tuple[Face, ...]:
+def faces(frame: Frame) -> tuple[DetectedFace, ...]:
     """Every face of an image; looked for at twice the size only if there is none of 80 pixels or more."""
     return frame.derived("faces", _faces)
 
 
-def _faces(frame: Frame) -> tuple[Face, ...]:
+def _faces(frame: Frame) -> tuple[DetectedFace, ...]:
     detector, landmarks, network = _models(locate(WEIGHTS))
     pixels = np.ascontiguousarray(frame.pixels)
-    with _one_at_a_time:
+    with _lock:
         for doublings in (0, 1):
             places, scores, _ = detector.run(pixels, doublings, 0.0)
             if len(places):
@@ -107,7 +107,7 @@ def _faces(frame: Frame) -> tuple[Face, ...]:
         for place, score in zip(places, scores, strict=True):
             numbers = network.compute_face_descriptor(pixels, landmarks(pixels, place), 0)
             sides = place.left(), place.top(), place.right(), place.bottom()
-            found.append(Face(*sides, float(score), np.array(numbers, np.float64)))
+            found.append(DetectedFace(*sides, float(score), np.array(numbers, np.float64)))
     return tuple(found)
 
 

@@ -25,7 +25,7 @@ import unicodedata
 from convergebench.errors import Unmeasurable
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
-from convergebench.metrics.semantic._ocr import WEIGHTS, Line, lines, read_at
+from convergebench.metrics.semantic._ocr import WEIGHTS, TextLine, lines, read_at
 
 FEWEST = 3
 """Letters under which a find may as well be a pattern that looks like text."""
@@ -48,16 +48,16 @@ FEWEST = 3
 def text_kept(item: Item) -> float:
     """Share of the reference's letters that can still be read at their place in the subject."""
     subject, reference = pair(item)
-    wanted = [(line, letters(line.text)) for line in lines(reference)]
-    total = sum(len(word) for _, word in wanted)
+    expected = [(line, letters(line.text)) for line in lines(reference)]
+    total = sum(len(word) for _, word in expected)
     if total < FEWEST:
         raise Unmeasurable("no-text", "no text was found in the reference")
-    again = read_at(subject, [line.corners for line, _ in wanted])
-    lost = [missing(word, letters(text)) for (_, word), text in zip(wanted, again, strict=True)]
+    again = read_at(subject, [line.corners for line, _ in expected])
+    lost = [missing(word, letters(text)) for (_, word), text in zip(expected, again, strict=True)]
     if any(lost):
         found = lines(subject)
-        around = ["".join(letters(other.text) for other in near(line, found)) for line, _ in wanted]
-        lost = [min(n, missing(word, text)) for n, (_, word), text in zip(lost, wanted, around, strict=True)]
+        around = ["".join(letters(other.text) for other in near(line, found)) for line, _ in expected]
+        lost = [min(n, missing(word, text)) for n, (_, word), text in zip(lost, expected, around, strict=True)]
     return 1 - sum(lost) / total
 
 
@@ -66,12 +66,12 @@ def letters(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def near(line: Line, found: tuple[Line, ...]) -> list[Line]:
+def near(line: TextLine, found: tuple[TextLine, ...]) -> list[TextLine]:
     """The lines whose middle is on this one or half its height off, from left to right."""
     left, top, right, bottom = line.box
     margin = (bottom - top) / 2
 
-    def touches(other: Line) -> bool:
+    def touches(other: TextLine) -> bool:
         x, y, x_end, y_end = other.box
         return x < right + margin and left - margin < x_end and top - margin < (y + y_end) / 2 < bottom + margin
 

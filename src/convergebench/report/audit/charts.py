@@ -1,4 +1,4 @@
-"""The audit's own charts: shares of failed images with intervals, and content's spread beside the damage's drop."""
+"""Charts of the audit: shares of failures with intervals, and the effect of content beside that of damage."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
 from convergebench.report.wording import interval, middle, number
 
 BLUE = "var(--fail)"
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """One metric: the share of pictures on which it fails, with the reading of any single run beside it."""
+class FailureShare:
+    """One metric: the share of pictures on which it fails, on the mean of runs and in any single run."""
 
     name: str
     share: float | None
@@ -29,19 +29,25 @@ class Share:
     note: str = ""
 
 
-def draw_shares(shares: Sequence[Share], width: int, *, label: str) -> Markup:
-    """Rows in the order given; the axis is always the whole of 0 to 100 %, so that charts compare."""
-    narrow = width <= NARROW
-    row, left, right = (38, 8, 62) if narrow else (26, 190, 84)
-    bottom = 8 + row * max(1, len(shares))
-    x = Scale(0, 100, left, width - right)
-    marks = [0.0, 50.0, 100.0] if narrow else [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
-    grid = [line(x(mark), 8, x(mark), bottom, class_="grid") for mark in marks]
-    drawn = [_share(one, x, 8 + row * (place + (0.68 if narrow else 0.5)), narrow) for place, one in enumerate(shares)]
-    title = "% of pictures that fail (← better)"
-    return drawing(
-        [*grid, *horizontal_axis(x, marks, bottom, title), *drawn], width=width, height=bottom + 44, label=label
-    )
+@dataclass(frozen=True, slots=True)
+class ShareChart(Chart):
+    """Rows in the given order; the axis always covers 0 to 100 %, so that charts compare."""
+
+    shares: Sequence[FailureShare]
+    label: str
+
+    def svg(self, width: int) -> Markup:
+        """The chart at one width."""
+        narrow = width <= NARROW
+        row, left, right = (38, 8, 62) if narrow else (26, 190, 84)
+        bottom = 8 + row * max(1, len(self.shares))
+        x = Scale(0, 100, left, width - right)
+        marks = [0.0, 50.0, 100.0] if narrow else [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+        grid = [line(x(mark), 8, x(mark), bottom, class_="grid") for mark in marks]
+        at = 0.68 if narrow else 0.5
+        drawn = [_share(one, x, 8 + row * (place + at), narrow) for place, one in enumerate(self.shares)]
+        axis = horizontal_axis(x, marks, bottom, "% of pictures that fail (← better)")
+        return drawing([*grid, *axis, *drawn], width=width, height=bottom + 44, label=self.label)
 
 
 def _named(name: str, x: Scale, y: float, narrow: bool) -> Markup:
@@ -49,7 +55,7 @@ def _named(name: str, x: Scale, y: float, narrow: bool) -> Markup:
     return text(middle(name, 40 if narrow else 25), *at, class_="label", text_anchor="start" if narrow else "end")
 
 
-def _share(one: Share, x: Scale, y: float, narrow: bool) -> Markup:
+def _share(one: FailureShare, x: Scale, y: float, narrow: bool) -> Markup:
     name = _named(one.name, x, y, narrow)
     if one.share is None:
         return group([name, text(one.note or "nothing known", x.start + 4, y + 4, class_="level-name")])
@@ -61,8 +67,8 @@ def _share(one: Share, x: Scale, y: float, narrow: bool) -> Markup:
         parts.append(element("circle", cx=x(100 * one.any_run), cy=y, r=4, **ring))
     parts.append(element("circle", cx=x(100 * one.share), cy=y, r=5, fill=BLUE))
     parts.append(text(one.counted, x.end + 12, y + 4, class_="value"))
-    said = interval(_percent(one.low), _percent(one.high), 0)
-    says = f"{one.name}: {one.counted} pictures fail" + (f", {said} %" if said else ", no interval")
+    ends = interval(_percent(one.low), _percent(one.high), 0)
+    says = f"{one.name}: {one.counted} pictures fail" + (f", {ends} %" if ends else ", no interval")
     return group([*parts, element("title", says)], class_="dot")
 
 
@@ -71,8 +77,8 @@ def _percent(value: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Confound:
-    """One metric: how far untouched images lie apart, how far damage moves the score, and the two's ratio."""
+class MetricConfound:
+    """One metric: the spread over untouched images, the change by damage, and the ratio of the two."""
 
     name: str
     spread: float | None
@@ -82,26 +88,30 @@ class Confound:
     high: float | None
 
 
-def draw_confound(rows: Sequence[Confound], width: int, *, label: str) -> Markup:
-    """An open dot for the spread over content, a full one for what damage does, a line between, the ratio beside."""
-    narrow = width <= NARROW
-    row, left, right = (38, 8, 62) if narrow else (26, 190, 150)
-    bottom = 22 + row * max(1, len(rows))
-    high = span([v for one in rows for v in (one.spread, abs(one.gap) if one.gap is not None else None)], include=(0,))
-    x = Scale(0, high[1], left, width - right)
-    marks = ticks(0, high[1], 4 if narrow else 7)
-    grid = [line(x(mark), 22, x(mark), bottom, class_="grid") for mark in marks]
-    drawn = [
-        _confound(one, x, 22 + row * (place + (0.68 if narrow else 0.5)), narrow) for place, one in enumerate(rows)
-    ]
-    head = text("ratio", x.end + 12, 12, class_="axis-title")
-    title = "points of the 0–100 scale"
-    return drawing(
-        [head, *grid, *horizontal_axis(x, marks, bottom, title), *drawn], width=width, height=bottom + 44, label=label
-    )
+@dataclass(frozen=True, slots=True)
+class ConfoundChart(Chart):
+    """An open dot for the spread over content, a full one for the change by damage, a line between, and the ratio."""
+
+    rows: Sequence[MetricConfound]
+    label: str
+
+    def svg(self, width: int) -> Markup:
+        """The chart at one width."""
+        narrow = width <= NARROW
+        row, left, right = (38, 8, 62) if narrow else (26, 190, 150)
+        bottom = 22 + row * max(1, len(self.rows))
+        known = [v for one in self.rows for v in (one.spread, abs(one.gap) if one.gap is not None else None)]
+        x = Scale(0, span(known, include=(0,))[1], left, width - right)
+        marks = ticks(0, x.high, 4 if narrow else 7)
+        grid = [line(x(mark), 22, x(mark), bottom, class_="grid") for mark in marks]
+        at = 0.68 if narrow else 0.5
+        drawn = [_confound(one, x, 22 + row * (place + at), narrow) for place, one in enumerate(self.rows)]
+        head = text("ratio", x.end + 12, 12, class_="axis-title")
+        axis = horizontal_axis(x, marks, bottom, "points of the 0–100 scale")
+        return drawing([head, *grid, *axis, *drawn], width=width, height=bottom + 44, label=self.label)
 
 
-def _confound(one: Confound, x: Scale, y: float, narrow: bool) -> Markup:
+def _confound(one: MetricConfound, x: Scale, y: float, narrow: bool) -> Markup:
     parts: list[object] = [_named(one.name, x, y, narrow)]
     ends = [value for value in (one.spread, None if one.gap is None else abs(one.gap)) if value is not None]
     if len(ends) == 2 and all(drawable(value) for value in ends):
@@ -112,10 +122,10 @@ def _confound(one: Confound, x: Scale, y: float, narrow: bool) -> Markup:
     wrong = one.gap is not None and one.gap >= 0
     if one.gap is not None and drawable(one.gap):
         parts.append(element("circle", cx=x(abs(one.gap)), cy=y, r=5, fill=BLUE if wrong else "var(--ink)"))
-    said = interval(one.low, one.high, 1)
-    shown = number(one.ratio, 2) + ("" if narrow or not said else f"  ({said})")
+    band = interval(one.low, one.high, 1)
+    shown = number(one.ratio, 2) + ("" if narrow or not band else f"  ({band})")
     parts.append(text(shown, x.end + 12, y + 4, class_="value"))
     way = "rises by" if wrong else "falls by"
     says = f"{one.name}: untouched images spread by {number(one.spread, 2)}; damage: the score {way} "
-    says += f"{number(None if one.gap is None else abs(one.gap), 2)}; ratio {number(one.ratio, 2)} {said}"
+    says += f"{number(None if one.gap is None else abs(one.gap), 2)}; ratio {number(one.ratio, 2)} {band}"
     return group([*parts, element("title", says)], class_="dot")

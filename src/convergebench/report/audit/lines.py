@@ -1,4 +1,4 @@
-"""Lines over steps: scores along the chains, one panel per metric, and filter risk, one panel per percentile."""
+"""Line charts over steps: scores along the chains, one panel per metric, and filter risk, one panel per percentile."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from itertools import groupby
 
 import polars as pl
 
+from convergebench.analysis.audit.audit_data import CELL
+from convergebench.analysis.audit.counts import kept_share
+from convergebench.analysis.audit.traces import mean_traces
 from convergebench.report.audit.numbers import few_clean
-from convergebench.report.audit.page import EVERY, MOST_DRAWN, AuditPage
-from convergebench.report.charts.curves import CurveChart, draw_curves
-from convergebench.report.charts.series import Point, Series, thin
-from convergebench.report.charts.svg import both
+from convergebench.report.audit.page import EVERY, AuditPage
+from convergebench.report.charts.lines import LineChart
+from convergebench.report.charts.series import LineSeries, Point, thin
 from convergebench.report.input import Row, rows
+from convergebench.report.page import MOST_DRAWN
 from convergebench.report.palette import Style, styles
 from convergebench.report.wording import MISSING, count, interval, number, percent
 
-CELL = ["run", "editor", "source", "pair"]
 MOST_BANDS = 4
-"""Bands that can lie over one another and still be told apart."""
+"""Most bands that can overlap and stay distinguishable."""
 ADDED = ("additions", "additions-apart")
 
 
@@ -29,7 +31,7 @@ def trace_panels(page: AuditPage) -> list[Row]:
 
 
 def split_traces(page: AuditPage) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The traces of chains of copies, and of those that add objects: a mean over both would say nothing."""
+    """The traces of chains of copies, and of those that add objects: a mean over both has no meaning."""
     roles = page.given.given.chains.select(*CELL, "role").unique(subset=CELL, keep="first")
     joined = page.given.audit.traces.join(roles, on=CELL, how="left", maintain_order="left")
     adds = pl.col("role").is_in(ADDED).fill_null(False)
@@ -38,24 +40,23 @@ def split_traces(page: AuditPage) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _trace(page: AuditPage, metric: str, copies: pl.DataFrame, added: pl.DataFrame) -> Row:
     title = f"{page.title(metric)}, scaled to 0–100 (↑ better)"
-    found, told = _copies(page, copies)
+    found, caption = _copies(page, copies)
     more, named = _added(page, added)
     return {
         "name": page.title(metric),
         "chart": _chart(page, found, title) if found else None,
-        "told": told,
+        "caption": caption,
         "added": _chart(page, more, title) if more else None,
-        "added_told": named,
+        "added_caption": named,
     }
 
 
-def _chart(page: AuditPage, series: Sequence[Series], title: str) -> object:
+def _chart(page: AuditPage, series: Sequence[LineSeries], title: str) -> LineChart:
     ends = "; ".join(f"{one.name} ends at {number(one.last.value, 1)}" for one in series if one.last)
-    chart = CurveChart(series, title, f"{title}. {ends}", x_title=page.unit.many)
-    return both(lambda width: draw_curves(chart, width))
+    return LineChart(series, title, f"{title}. {ends}", x_title=page.unit.many)
 
 
-def _copies(page: AuditPage, part: pl.DataFrame) -> tuple[list[Series], str]:
+def _copies(page: AuditPage, part: pl.DataFrame) -> tuple[list[LineSeries], str]:
     """One line per image where one editor has few of them, else the mean of each editor's images."""
     lines = part.select(CELL).unique(maintain_order=True).rows()
     editors = [editor for editor in page.editors if editor in set(part["editor"].to_list())]
@@ -67,21 +68,17 @@ def _copies(page: AuditPage, part: pl.DataFrame) -> tuple[list[Series], str]:
     banded = len(editors) <= MOST_BANDS
     for editor in editors[:MOST_DRAWN]:
         mine = part.filter(pl.col("editor") == editor)
-        means = mine.group_by("at").agg(
-            pl.col("mean").mean(), pl.col("mean").min().alias("low"), pl.col("mean").max().alias("high"),
-            pl.col("mean").count().alias("n"),
-        ).sort("at")  # fmt: skip
         points = [
             Point(row["at"], row["mean"], row["low"] if banded else None, row["high"] if banded else None, row["n"])
-            for row in rows(means)
+            for row in rows(mean_traces(mine))
         ]
-        found.append(Series(editor, page.style[editor], thin(points)))
+        found.append(LineSeries(editor, page.style[editor], thin(points)))
     left = f" Charts show the first {MOST_DRAWN} of {len(editors)} editors." if len(editors) > MOST_DRAWN else ""
     band = "; the band reaches from the lowest image to the highest" if banded else ""
     return found, f"Mean over an editor's images{band}.{left}"
 
 
-def _added(page: AuditPage, part: pl.DataFrame) -> tuple[list[Series], str]:
+def _added(page: AuditPage, part: pl.DataFrame) -> tuple[list[LineSeries], str]:
     """One line per chain that adds objects: a jump at one step is content, not damage."""
     lines = part.select(CELL).unique(maintain_order=True).rows()
     named = _distinct(lines, (3, 1, 2, 0))
@@ -92,7 +89,7 @@ def _added(page: AuditPage, part: pl.DataFrame) -> tuple[list[Series], str]:
 
 
 def _distinct(lines: Sequence[tuple[str, ...]], parts: Sequence[int]) -> dict[tuple[str, ...], str]:
-    """A name per line from as few of its parts as tell all lines apart; the first part is always there."""
+    """A unique name per line from as few of its parts as possible; always with the first part."""
     used = list(parts[:1])
     for part in parts[1:]:
         if len({tuple(line[place] for place in used) for line in lines}) == len(lines):
@@ -102,7 +99,7 @@ def _distinct(lines: Sequence[tuple[str, ...]], parts: Sequence[int]) -> dict[tu
     return {line: " ".join(line[place] for place in used) for line in lines}
 
 
-def _line(part: pl.DataFrame, key: tuple[str, ...], name: str, style: Style) -> Series:
+def _line(part: pl.DataFrame, key: tuple[str, ...], name: str, style: Style) -> LineSeries:
     mine = part.filter(**dict(zip(CELL, key, strict=True))).sort("at")
     points = [
         Point(row["at"], row["mean"], row["smallest"], row["largest"], row["n_runs"])
@@ -110,11 +107,11 @@ def _line(part: pl.DataFrame, key: tuple[str, ...], name: str, style: Style) -> 
         else Point(row["at"], row["mean"], n=row["n_runs"])
         for row in rows(mine)
     ]
-    return Series(name, style, thin(points))
+    return LineSeries(name, style, thin(points))
 
 
 def risk_panels(page: AuditPage) -> list[Row]:
-    """One panel per percentile: what share of the pictures still passes, per metric and step."""
+    """One panel per percentile: the share of pictures that pass, per metric and step."""
     frame = page.given.audit.filter_risk
     return [_risk(page, percentile) for percentile in sorted(frame["percentile"].unique().to_list())]
 
@@ -130,11 +127,7 @@ def _risk(page: AuditPage, percentile: float) -> Row:
     )
     colours = styles(page.names)
     series = [
-        Series(
-            page.title(metric),
-            colours[metric],
-            thin(_risk_points(by_metric[metric])),
-        )
+        LineSeries(page.title(metric), colours[metric], thin(_risk_points(by_metric[metric])))
         for metric in order[:MOST_DRAWN]
     ]
     columns = _columns(page, found)
@@ -142,13 +135,14 @@ def _risk(page: AuditPage, percentile: float) -> Row:
     series = series if set_ else []
     title = "share of pictures that pass the filter (↓ better)"
     label = f"{title}, set at percentile {percentile:g} of untouched images"
-    chart = CurveChart(series, title, label, include=(0.0, 1.0), x_title=page.unit.many)
+    note = f"filter at percentile {percentile:g} of untouched pictures"
+    chart = LineChart(series, title, label, include=(0.0, 1.0), x_title=page.unit.many, note=note)
     return {
         "name": f"{percentile:g} %",
         "percentile": f"{percentile:g}",
         "few": few_clean(found[0]) if found and not set_ else "",
-        "clean": percent(_mean([row["clean_share"] for row in found])),
-        "chart": both(lambda width: draw_curves(chart, width)) if series else None,
+        "clean": percent(kept_share(found)),
+        "chart": chart if series else None,
         "drawn": len(series),
         "all": len(order),
         "columns": columns,
@@ -158,21 +152,16 @@ def _risk(page: AuditPage, percentile: float) -> Row:
 
 
 def _risk_points(part: Sequence[Row]) -> list[Point]:
-    """The line begins at the untouched pictures, whose share is the filter's own."""
+    """The points of a line that begins at the untouched pictures."""
     points = [Point(row["at"], row["share"], n=row["n"]) for row in part]
     return points if points[0].x == 0 else [Point(0, part[0]["clean_share"]), *points]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _columns(page: AuditPage, found: Sequence[Row]) -> list[int]:
     """Baseline, gaps and the last step, as far as chains go."""
     seen = {row["at"] for row in found}
-    wanted = {page.given.audit.settings.baseline, *page.gaps, max(seen, default=0)}
-    return sorted(wanted & seen)
+    columns = {page.given.audit.settings.baseline, *page.gaps, max(seen, default=0)}
+    return sorted(columns & seen)
 
 
 def _risk_row(page: AuditPage, metric: str, part: Sequence[Row], columns: Sequence[int]) -> Row:
@@ -191,6 +180,6 @@ def _passes(row: Row | None) -> Row:
         says = "too few to tell" if few else "no picture has come this far with a score"
         return {"text": MISSING, "interval": "", "says": says, "shade": None}
     low, high = row["low"], row["high"]
-    said = "" if low is None or high is None else interval(100 * low, 100 * high, 0)
+    ends = "" if low is None or high is None else interval(100 * low, 100 * high, 0)
     says = f"{row['passed']} of {count(row['n'], 'picture')} pass"
-    return {"text": percent(row["share"]), "interval": said, "says": says, "shade": round(row["share"], 2)}
+    return {"text": percent(row["share"]), "interval": ends, "says": says, "shade": round(row["share"], 2)}

@@ -1,16 +1,22 @@
-"""What every part of the audit's page needs: metrics in order, their titles, colours of editors, words for steps."""
+"""What every part of the audit's page uses: metrics in order, their titles, colours of editors, the unit."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from convergebench.analysis.units import ROUND, STEP, Unit
 from convergebench.report.audit.input import AuditReportInput
+from convergebench.report.audit.pictures import PictureLookup, look_up_pictures
+from convergebench.report.environment import Renderer
 from convergebench.report.input import Row, rows
+from convergebench.report.page import style_context
 from convergebench.report.palette import Style, styles
+from convergebench.studies.units import ROUND, STEP, Unit
 
 EVERY = "all"
 """The name that frames give to all editors together."""
@@ -18,22 +24,21 @@ VERDICTS = {
     **{"sound": 1, "seldom fooled": 2, "unproven": 2, "cannot be told": 3, "often fooled": 4, "rewards damage": 5},
     **{"too few to tell": 0, "not run": 0},
 }
-"""From best to worst, then those that say nothing; the number is the depth of its blue."""
+"""From best to worst, then the undecided ones; the number is the depth of blue."""
 ANSWERS = {"yes": "●", "with care": "◐", "no": "○", "unknown": "–"}
-"""A sign beside each answer, so that a column can be read at a glance and without colour."""
-MOST_DRAWN = 12
-"""Lines in one chart; beyond that they cannot be told apart. Tables always list all."""
+"""A sign for each answer, readable without colour."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AuditPage:
-    """The input with its drawing choices."""
+    """The input with its drawing choices. `out` is the folder of the page; nothing is written there."""
 
     given: AuditReportInput
     metrics: list[Row]
     """Every row of the frame `metrics`, in its order."""
     editors: list[str]
     style: dict[str, Style]
+    out: Path
 
     @property
     def audited(self) -> list[Row]:
@@ -42,7 +47,7 @@ class AuditPage:
 
     @property
     def not_run(self) -> list[Row]:
-        """Metrics that have none, with the reason in `why`."""
+        """Metrics without scores, with the reason in `why`."""
         return [row for row in self.metrics if row["status"] != "audited"]
 
     @property
@@ -57,7 +62,7 @@ class AuditPage:
 
     @property
     def gaps(self) -> tuple[int, ...]:
-        """The steps that are held against the baseline."""
+        """The steps that are compared with the baseline."""
         return self.given.audit.settings.gaps
 
     def title(self, metric: str) -> str:
@@ -65,7 +70,7 @@ class AuditPage:
         return next((row["title"] or metric for row in self.metrics if row["metric"] == metric), metric)
 
     def anchor(self, metric: str) -> str:
-        """Where its card stands."""
+        """The anchor of its card."""
         place = next((n for n, row in enumerate(self.metrics, 1) if row["metric"] == metric), 0)
         return f"metric-{place}-" + re.sub(r"[^A-Za-z0-9]+", "-", metric).strip("-")
 
@@ -75,22 +80,57 @@ class AuditPage:
         pooled = [row for row in found if row["editor"] == EVERY]
         return pooled or (found if len({row["editor"] for row in found}) == 1 else [])
 
+    @cached_property
+    def album(self) -> PictureLookup:
+        """The pictures of contradictions."""
+        return look_up_pictures(self.given, self.out)
 
-def open_page(given: AuditReportInput) -> AuditPage:
-    """Colours go by the order in which chains name editors."""
+    @cached_property
+    def renderer(self) -> Renderer:
+        """The templates, with what every part of the page shares."""
+        return Renderer(_shared(self))
+
+
+NOTHING = "No metric was scored, so there is nothing to trust or to doubt yet."
+
+
+def _shared(page: AuditPage) -> dict[str, Any]:
+    given = page.given
+    headline = given.audit.headline
+    return {
+        "name": str(given.made.get("title") or ", ".join(given.runs) or "audit"),
+        "finding": headline[0] if headline else NOTHING,
+        "more": list(headline[1:]),
+        "notes": list(given.audit.notes),
+        "simulated": [name for name in page.editors if name in given.simulated],
+        "unit": page.unit,
+        "settings": given.audit.settings,
+        "page": page,
+        "depth": depth,
+        **style_context(page.style, {name: [("simulated", "simulated")] for name in sorted(given.simulated)}),
+    }
+
+
+def depth(verdict: str) -> int:
+    """The depth of blue of a verdict: 1, sound, to 5, rewards damage; 0 for none."""
+    return VERDICTS.get(verdict, 0)
+
+
+def open_page(given: AuditReportInput, out: Path | None = None) -> AuditPage:
+    """The page of an audit; editors get colours in the order of the chains."""
     audit = given.audit
     named = [frame["editor"].to_list() for frame in (given.given.chains, audit.cells, audit.failures, audit.traces)]
     editors = [name for name in dict.fromkeys(name for part in named for name in part) if name != EVERY]
-    return AuditPage(given, rows(audit.metrics), editors, styles(editors))
+    return AuditPage(given, rows(audit.metrics), editors, styles(editors), out or Path("audit"))
 
 
 WEIGHTS = re.compile(r"weights (?P<names>.+): cbench weights fetch (?P<typed>.+)")
 
 
 def not_run_reasons(page: AuditPage, most: int = 100) -> list[tuple[str, list[str]]]:
-    """(why, titles of the metrics), each reason once, the commonest first.
+    """(reason, titles of the metrics), each reason once, the most frequent first.
 
-    Metrics that lack weights each lack their own; they share a line that fetches all of them. `most` weights are named.
+    Metrics that lack weights share one line with the command that fetches them; it names at most `most` weights.
     """
     found: dict[tuple[str, bool], tuple[list[str], dict[str, None]]] = {}
     for row in page.not_run:
@@ -102,10 +142,10 @@ def not_run_reasons(page: AuditPage, most: int = 100) -> list[tuple[str, list[st
         titles, weights = found.setdefault((rest, bool(lacks)), ([], {}))
         titles.append(row["title"] or row["metric"])
         weights.update(dict.fromkeys(name for match in lacks for name in match["typed"].split()))
-    told = []
+    reasons = []
     for (rest, _), (titles, weights) in found.items():
         named = " ".join(list(weights)[:most]) + (" …" if len(weights) > most else "")
-        told.append(
+        reasons.append(
             ("; ".join(part for part in (rest, named and f"weights: cbench weights fetch {named}") if part), titles)
         )
-    return sorted(told, key=lambda one: -len(one[1]))
+    return sorted(reasons, key=lambda one: -len(one[1]))

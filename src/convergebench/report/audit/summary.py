@@ -5,33 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from convergebench.analysis.audit.result import frame_names
 from convergebench.analysis.audit.settings import BEYOND, OFTEN
 from convergebench.analysis.bootstrap import FEWEST_SOURCES
 from convergebench.report.audit.input import AuditReportInput
 from convergebench.report.chains import plain
 
 IN_TABLES = ("gaps", "cells", "traces")
-"""Frames with a row per image; the folder of tables has them."""
-KEPT = (
-    "metrics",
-    "failures",
-    "pairs",
-    "confound",
-    "ranges",
-    "content",
-    "filter_risk",
-    "ranks",
-    "opinions",
-    "repeats",
-    "contradictions",
-    "recommendations",
-)
+"""Frames with a row per image, which are only in the folder of tables."""
 
 
 def audit_json(given: AuditReportInput) -> dict[str, Any]:
-    """Everything but the rows of single images, ready for `json.dumps(…, allow_nan=False)`.
+    """All results but the rows of single images, ready for `json.dumps(…, allow_nan=False)`.
 
-    A missing value is null; an infinite one is the word `Infinity`, so that the two are not mixed up.
+    A missing value is null; an infinite one is the string `Infinity`.
     """
     audit = given.audit
     found: dict[str, Any] = plain(
@@ -44,7 +31,7 @@ def audit_json(given: AuditReportInput) -> dict[str, Any]:
             "runs": list(given.runs),
             "simulated": sorted(given.simulated),
             "made": {key: value for key, value in given.made.items() if key != "runs"},
-            **{name: getattr(audit, name).to_dicts() for name in KEPT},
+            **{name: getattr(audit, name).to_dicts() for name in frame_names() if name not in IN_TABLES},
         }
     )
     return found

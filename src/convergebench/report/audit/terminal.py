@@ -15,15 +15,11 @@ from convergebench.report.input import Row, rows
 from convergebench.report.terminal import in_ascii
 from convergebench.report.wording import interval, middle, no_interval, number
 
-COLOURS = {
-    "sound": "green",
-    "often fooled": "yellow",
-    "rewards damage": "red",
-}
+COLOURS = {"sound": "green", "often fooled": "yellow", "rewards damage": "red"}
 
 
 def print_audit(given: AuditReportInput, console: Console) -> None:
-    """The finding, one line per metric, what was not run and why, and what to mind."""
+    """Print the finding, one line per metric, what was not run and why, and the notes."""
     page = open_page(given)
     plain = not (console.encoding or "").lower().startswith("utf")
 
@@ -41,7 +37,7 @@ def print_audit(given: AuditReportInput, console: Console) -> None:
     for why, names in not_run_reasons(page, most=2):
         say(f"not run ({len(names)}): {', '.join(names)}: {why}", "dim")
     for note in given.audit.notes:
-        if not note.lower().startswith("not run"):  # said above, with every name
+        if not note.lower().startswith("not run"):  # printed above, with every name
             say(note, "dim")
 
 
@@ -77,21 +73,21 @@ def _cells(page: AuditPage, row: Row) -> list[str]:
 
 
 def _legend(page: AuditPage) -> str:
-    """What the heads stand for."""
+    """The meaning of the column heads."""
     settings = page.given.audit.settings
     gaps, one = ", ".join(map(str, page.gaps)), page.unit.one
     if not page.gaps:
         return f"No later {one} to hold against {settings.baseline}; rank: of the score with the {one}, -1 is right."
-    told = (
+    legend = (
         f"fail: pictures that are called no worse at {one} {gaps} than at {settings.baseline}, of those that could be "
     )
-    told += (
+    legend += (
         f"told ({settings.confidence:.0%} interval; verdicts go by it: often is {OFTEN:.0%} or more for sure, fewer "
     )
-    told += f"than {FEWEST_SOURCES} images are too few to tell); any: in any single run; ratio: damage over content"
+    legend += f"than {FEWEST_SOURCES} images are too few to tell); any: in any single run; ratio: damage over content"
     tried = next((risk for row in page.audited if (risk := first_risk(page, row["metric"])) is not None), None)
     if tried is not None and tried["share"] is not None:
-        told += f"; pass: share at {one} {tried['at']} that a filter at {tried['percentile']:g} % lets through"
+        legend += f"; pass: share at {one} {tried['at']} that a filter at {tried['percentile']:g} % lets through"
     elif tried is not None:
-        told += f"; pass: too few to set a filter, {few_clean(tried)}"
-    return f"{told}; rank: of the score with the {one}, -1 is right."
+        legend += f"; pass: too few to set a filter, {few_clean(tried)}"
+    return f"{legend}; rank: of the score with the {one}, -1 is right."

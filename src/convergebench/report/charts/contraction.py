@@ -1,27 +1,26 @@
-"""Contraction factors: one dot per chain, left of 1 the steps shrink, right of 1 they grow; pale: perhaps either."""
+"""Contraction factors: one dot per chain, left of 1 the steps shrink, right of 1 they grow; pale dots may be either."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
-from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import interval, middle, number
 
 MOST_DOTS = 40
-"""Dots per editor; more would only blacken the row and weigh the page."""
-
-
+"""Most dots per editor, for a readable row and a small page."""
 PALE = 0.35
-"""Opacity of a dot whose interval reaches over 1."""
+"""Opacity of a dot whose interval contains 1."""
 
 
 class Factor(NamedTuple):
-    """One chain's q with its interval, and where to look at it."""
+    """One chain's q with its interval, and a link to the chain."""
 
     q: float
     low: float
@@ -31,24 +30,32 @@ class Factor(NamedTuple):
     link: str
 
 
-def draw_factors(rows: Sequence[tuple[str, Style, Sequence[Factor]]], width: int, *, label: str) -> Markup:
+@dataclass(frozen=True, slots=True)
+class FactorChart(Chart):
     """A strip of dots per editor on one axis; every dot opens its chain."""
-    narrow = width <= NARROW
-    row, top, left, right = 34, 26, (8 if narrow else 210), 16
-    bottom = top + row * max(1, len(rows))
-    low, high = span([factor.q for _, _, factors in rows for factor in factors], include=(1.0,), pad=0.06, least=0.2)
-    x = Scale(max(0.0, low), high, left, width - right)
-    marks = ticks(x.low, x.high, 4 if narrow else 8)
-    parts: list[object] = [
-        *(line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks),
-        line(x(1), top - 8, x(1), bottom, class_="unit"),
-        text("← steps shrink", x(1) - 8, top - 12, class_="level-name", text_anchor="end"),
-        text("steps grow →", x(1) + 8, top - 12, class_="level-name") if x.end - x(1) > 74 else None,
-        *horizontal_axis(x, marks, bottom, "contraction factor q of a chain"),
-    ]
-    for place, (name, style, factors) in enumerate(rows):
-        parts.append(_strip(name, style, factors, x, top + row * (place + 0.5), narrow))
-    return drawing(parts, width=width, height=bottom + 44, label=label)
+
+    rows: Sequence[tuple[str, Style, Sequence[Factor]]]
+    label: str
+
+    def svg(self, width: int) -> Markup:
+        """The chart at one width."""
+        narrow = width <= NARROW
+        row, top, left, right = 34, 26, (8 if narrow else 210), 16
+        bottom = top + row * max(1, len(self.rows))
+        known = [factor.q for _, _, factors in self.rows for factor in factors]
+        low, high = span(known, include=(1.0,), pad=0.06, least=0.2)
+        x = Scale(max(0.0, low), high, left, width - right)
+        marks = ticks(x.low, x.high, 4 if narrow else 8)
+        parts: list[object] = [
+            *(line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks),
+            line(x(1), top - 8, x(1), bottom, class_="unit"),
+            text("← steps shrink", x(1) - 8, top - 12, class_="level-name", text_anchor="end"),
+            text("steps grow →", x(1) + 8, top - 12, class_="level-name") if x.end - x(1) > 74 else None,
+            *horizontal_axis(x, marks, bottom, "contraction factor q of a chain"),
+        ]
+        for place, (name, style, factors) in enumerate(self.rows):
+            parts.append(_strip(name, style, factors, x, top + row * (place + 0.5), narrow))
+        return drawing(parts, width=width, height=bottom + 44, label=self.label)
 
 
 def _strip(name: str, style: Style, factors: Sequence[Factor], x: Scale, y: float, narrow: bool) -> Markup:

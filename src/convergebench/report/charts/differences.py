@@ -9,17 +9,17 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, span, tick_text, ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 
 GAP = 9
-"""Between the dots of two editors in one row."""
+"""Distance between the dots of two editors in one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One editor's difference with its interval; `says` is read out on hover."""
+    """One editor's difference with its interval; `says` is the tooltip."""
 
     name: str
     style: Style
@@ -30,8 +30,8 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One variant: what it is held against, and its dots in each column."""
+class VariantLine:
+    """One variant: a note on its baseline, and its dots in each column."""
 
     name: str
     note: str
@@ -43,43 +43,50 @@ class Line:
         return 22 + GAP * max((len(dots) for dots in self.columns), default=1)
 
 
-def draw_differences(
-    lines: Sequence[Line], columns: Sequence[str], width: int, *, title: str, label: str, better: int
-) -> Markup:
+@dataclass(frozen=True, slots=True)
+class DifferenceChart(Chart):
     """Columns side by side on a page, one below the other on a phone; all share one axis.
 
     `better` is 1 where a greater value is better, −1 where a smaller one is, 0 where neither is.
     """
-    dots = [dot for one in lines for column in one.columns for dot in column]
-    low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], include=(0.0,), pad=0.08)
-    narrow = width <= NARROW
-    parts: list[object] = [text(title, 0, 14, class_="axis-title")]
-    ways = {1: ("← worse", "better →"), -1: ("← better", "worse →"), 0: ("", "")}[better]
-    top = 60.0
-    if narrow:
-        for place, name in enumerate(columns):
-            x = Scale(low, high, 8, width - 16)
-            bottom = _facet(parts, lines, place, name, x, top, ways, under=True)
-            top = bottom + 70
-        return drawing(parts, width=width, height=top - 44, label=label)
-    left, right, gap = 218, 14, 26
-    room = (width - left - right - gap * (len(columns) - 1)) / max(1, len(columns))
-    bottom = top
-    for place, name in enumerate(columns):
-        start = left + place * (room + gap)
-        x = Scale(low, high, start, start + room)
-        bottom = _facet(parts, lines, place, name, x, top, ways, under=False)
-    y = top
-    for one in lines:
-        parts.append(text(middle(one.name, 30), left - 18, y + one.height / 2, class_="label", text_anchor="end"))
-        parts.append(text(middle(one.note, 34), left - 18, y + one.height / 2 + 14, class_="tick", text_anchor="end"))
-        y += one.height
-    return drawing(parts, width=width, height=bottom + 26, label=label)
+
+    lines: Sequence[VariantLine]
+    columns: Sequence[str]
+    title: str
+    label: str
+    better: int
+
+    def svg(self, width: int) -> Markup:
+        """The chart at one width."""
+        dots = [dot for one in self.lines for column in one.columns for dot in column]
+        low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], include=(0.0,), pad=0.08)
+        parts: list[object] = [text(self.title, 0, 14, class_="axis-title")]
+        ways = {1: ("← worse", "better →"), -1: ("← better", "worse →"), 0: ("", "")}[self.better]
+        top = 60.0
+        if width <= NARROW:
+            for place, name in enumerate(self.columns):
+                x = Scale(low, high, 8, width - 16)
+                bottom = _facet(parts, self.lines, place, name, x, top, ways, under=True)
+                top = bottom + 70
+            return drawing(parts, width=width, height=top - 44, label=self.label)
+        left, right, gap = 218, 14, 26
+        room = (width - left - right - gap * (len(self.columns) - 1)) / max(1, len(self.columns))
+        bottom = y = top
+        for place, name in enumerate(self.columns):
+            start = left + place * (room + gap)
+            x = Scale(low, high, start, start + room)
+            bottom = _facet(parts, self.lines, place, name, x, top, ways, under=False)
+        for one in self.lines:
+            at = y + one.height / 2
+            parts.append(text(middle(one.name, 30), left - 18, at, class_="label", text_anchor="end"))
+            parts.append(text(middle(one.note, 34), left - 18, at + 14, class_="tick", text_anchor="end"))
+            y += one.height
+        return drawing(parts, width=width, height=bottom + 26, label=self.label)
 
 
 def _facet(
     parts: list[object],
-    lines: Sequence[Line],
+    lines: Sequence[VariantLine],
     place: int,
     name: str,
     x: Scale,
@@ -88,7 +95,7 @@ def _facet(
     *,
     under: bool,
 ) -> float:
-    """One column of dots; gives where it ends. On a phone the names stand in the rows themselves."""
+    """Add one column of dots and return its bottom; with `under` (on a phone) names are inside the rows."""
     extra = 16 if under else 0
     bottom = top + sum(one.height + extra for one in lines)
     marks = ticks(x.low, x.high, 3)

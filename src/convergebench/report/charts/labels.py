@@ -12,8 +12,8 @@ from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 
 
-class End(NamedTuple):
-    """Where a line ends and what it is called."""
+class LineEnd(NamedTuple):
+    """The end of a line and its name."""
 
     name: str
     x: float
@@ -21,18 +21,18 @@ class End(NamedTuple):
     style: Style
 
 
-def spread(wanted: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
-    """Places at least `gap` apart inside [low, high], each as near as can be to where it is wanted, in order.
+def spread(targets: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
+    """Places at least `gap` apart inside [low, high], in order, each as near to its target as possible.
 
-    When there is not room for all of them the gap shrinks evenly.
+    Without room for all of them the gap shrinks.
     """
-    if not wanted:
+    if not targets:
         return []
-    gap = min(gap, (high - low) / max(1, len(wanted) - 1)) if len(wanted) > 1 else gap
-    order = sorted(range(len(wanted)), key=lambda place: (wanted[place], place))
-    blocks: list[list[float]] = []  # each: [sum of wanted tops, how many]; neighbours that touch are merged
+    gap = min(gap, (high - low) / max(1, len(targets) - 1)) if len(targets) > 1 else gap
+    order = sorted(range(len(targets)), key=lambda place: (targets[place], place))
+    blocks: list[list[float]] = []  # each: [sum of target tops, number of labels]; neighbours that touch are merged
     for place in order:
-        blocks.append([wanted[place], 1])
+        blocks.append([targets[place], 1])
         while len(blocks) > 1 and _top(blocks[-2], gap, low, high) + blocks[-2][1] * gap > _top(
             blocks[-1], gap, low, high
         ):
@@ -40,7 +40,7 @@ def spread(wanted: Sequence[float], *, gap: float, low: float, high: float) -> l
             before = blocks[-1]
             before[0] += total - size * before[1] * gap
             before[1] += size
-    placed = [0.0] * len(wanted)
+    placed = [0.0] * len(targets)
     walk = iter(order)
     for block in blocks:
         top = _top(block, gap, low, high)
@@ -50,12 +50,12 @@ def spread(wanted: Sequence[float], *, gap: float, low: float, high: float) -> l
 
 
 def _top(block: Sequence[float], gap: float, low: float, high: float) -> float:
-    """The first place of a run of touching labels whose mean wish is met, kept inside the ends."""
+    """The first place of a block of touching labels centred on its mean target, kept inside the limits."""
     total, size = block
     return max(low, min(total / size, high - (size - 1) * gap))
 
 
-def end_labels(ends: Sequence[End], *, x: float, low: float, high: float, room: int) -> Markup:
+def end_labels(ends: Sequence[LineEnd], *, x: float, low: float, high: float, room: int) -> Markup:
     """Direct labels at `x`, each tied to its line by a short leader in the line's colour."""
     places = spread([end.y for end in ends], gap=15.0, low=low, high=high)
     drawn = []

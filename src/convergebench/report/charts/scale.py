@@ -1,4 +1,4 @@
-"""Axes: from data to places on the page, with round numbers at the ticks."""
+"""Axes: from data to page coordinates, with round numbers at the ticks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """Where a value lies; outside values stop at the ends."""
+        """The coordinate of a value; values outside are clipped to the ends."""
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         at = math.log(max(value, self.low)) if self.log else value
         share = 0.5 if high == low else (at - low) / (high - low)
@@ -55,15 +55,15 @@ def whole_ticks(high: int, count: int = 10) -> list[int]:
 
 
 LEAST_SHARE = 0.05
-"""Least span of an axis as a share of its numbers: 579 and 580 pixels are the same width to a reader."""
+"""Least span of an axis as a share of its numbers: 579 and 580 pixels look equal to a reader."""
 LEAST_IN_UNIT = {"px": 2.0, "a*": 2.0, "b*": 2.0, "C*": 2.0, "ΔE": 2.0, "dB": 5.0}
-"""Least span by unit, near what an eye could notice."""
+"""Least span by unit, near the visible difference."""
 LEAST_OF_RANGE = 0.02
-"""Least span of what runs from 0 to 1."""
+"""Least span of a metric between 0 (or −1) and 1."""
 
 
 def least_span(facts: MetricFacts | None) -> float:
-    """What an axis of this metric must span, however little the values differ."""
+    """The least span of an axis of this metric."""
     if facts is None:
         return 0.0
     if facts.unit in LEAST_IN_UNIT:
@@ -76,8 +76,8 @@ def span(
 ) -> tuple[float, float]:
     """The range of the finite values and of `include`, a little widened; (0, 1) if there are none.
 
-    It spans at least `least` and a twentieth of the numbers' own size, so that a curve from 0.9991 to 0.9999 does not
-    look like a collapse. Where all values lie on one side of `include`, the room is made on that side.
+    It spans at least `least` and a twentieth of the largest number, so that a curve from 0.9991 to 0.9999 does not
+    look like a collapse. Where all values are on one side of `include`, the range is extended on that side.
     """
     finite = [value for value in values if value is not None and math.isfinite(value)]
     if not finite and not include:
@@ -93,7 +93,7 @@ def span(
 
 
 def within(limits: tuple[float, float], low: float, high: float) -> tuple[float, float]:
-    """The limits moved, not shrunk, into what the values cannot leave; left alone where they do not fit."""
+    """The limits shifted, not shrunk, into [low, high]; unchanged where they do not fit."""
     start, stop = limits
     if stop - start > high - low:
         return limits
@@ -102,7 +102,7 @@ def within(limits: tuple[float, float], low: float, high: float) -> tuple[float,
 
 
 def tick_text(value: float, marks: Sequence[float]) -> str:
-    """A tick's number, in as many decimals as the step between ticks needs."""
+    """A tick's number, with the decimals that the step between ticks needs."""
     step = min((abs(b - a) for a, b in pairwise(marks)), default=abs(value) or 1)
     digits = 0 if step >= 1 else min(6, max(0, math.ceil(-math.log10(step) - 1e-9)))
     if step and abs(step * 10**digits - round(step * 10**digits)) > 1e-6:

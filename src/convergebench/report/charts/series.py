@@ -1,11 +1,11 @@
-"""Points of a line with their band, as every curve chart takes them."""
+"""Points of a line with their band, the input of every line chart."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from convergebench.report.palette import Style
 
@@ -22,7 +22,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class LineSeries:
     """One editor's line."""
 
     name: str
@@ -35,13 +35,13 @@ class Series:
         return next((point for point in reversed(self.points) if drawable(point.value)), None)
 
 
-def drawable(value: float | None) -> bool:
+def drawable(value: float | None) -> TypeGuard[float]:
     """Neither missing nor infinite."""
     return value is not None and math.isfinite(value)
 
 
 def endless_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Editors whose every value from round 1 on is infinite (a perfect PSNR): no line can show them, so words must."""
+    """Editors whose every value from round 1 on is infinite (a perfect PSNR), which a line cannot show."""
     later: dict[str, list[float | None]] = {}
     for row in rows:
         if row["round"] > 0 and row["mean"] is not None:

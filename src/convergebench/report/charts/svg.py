@@ -1,13 +1,13 @@
-"""SVG as text: elements whose attributes and contents are always escaped."""
+"""SVG as text: elements whose attributes and contents are always escaped; and the base class of charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
 WIDE, NARROW = 980, 350
-"""Widths a chart is drawn for: a page, and a phone. A style sheet shows one of them, so text keeps its size."""
+"""Widths of a chart, for a page and for a phone. The style sheet shows one of them, so text keeps its size."""
 
 
 def _attribute(value: object) -> str:
@@ -44,7 +44,7 @@ def line(x1: float, y1: float, x2: float, y2: float, **attributes: object) -> Ma
 
 
 def path(points: Iterable[tuple[float, float] | None], **attributes: object) -> Markup:
-    """A line through points; None lifts the pen, so a missing value is a gap and not a guess."""
+    """A line through points; None makes a gap."""
     steps, down = [], False
     for point in points:
         if point is None:
@@ -56,7 +56,7 @@ def path(points: Iterable[tuple[float, float] | None], **attributes: object) -> 
 
 
 def drawing(children: Iterable[object], *, width: int, height: float, label: str) -> Markup:
-    """A whole chart: scales down but not up, and reads out as `label`."""
+    """A whole chart: scales down but not up; `label` is for screen readers."""
     size = "narrow" if width <= NARROW else "wide"
     return element(
         "svg",
@@ -71,6 +71,17 @@ def drawing(children: Iterable[object], *, width: int, height: float, label: str
     )
 
 
-def both(draw: Callable[[int], Markup]) -> Markup:
-    """The chart for a page and for a phone."""
-    return draw(WIDE) + draw(NARROW)
+class Chart:
+    """A chart described as data: its values, title and colours.
+
+    In a template it renders as SVG for a page and for a phone. `report.plots` draws the same description for print.
+    """
+
+    __slots__ = ()
+
+    def svg(self, width: int) -> Markup:
+        """The chart at one width."""
+        raise NotImplementedError
+
+    def __html__(self) -> str:
+        return self.svg(WIDE) + self.svg(NARROW)

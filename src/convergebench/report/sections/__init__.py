@@ -1,1 +1,1 @@
-"""What each section of the page says: plain rows and finished charts for the templates."""
+"""The sections of a page: rows and charts for the templates."""

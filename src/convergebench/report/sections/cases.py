@@ -1,14 +1,15 @@
-"""The way down: worst cases, what it cost, what went wrong."""
+"""Worst cases, costs, and unfinished chains."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from convergebench.report.chains import by_chain, viewer_link
-from convergebench.report.input import Row, rows
-from convergebench.report.sections.page import Page
-from convergebench.report.wording import number, short
+from convergebench.analysis.counts import costs, unfinished
+from convergebench.report.chains import viewer_link
+from convergebench.report.input import Row, by_chain, metric_order, rows
+from convergebench.report.missing import missing_meanings, missing_text
+from convergebench.report.page import Page
+from convergebench.report.sections.base import TemplateSection
 
 MOST_WORST = 12
 STATUSES = ("finished", "refused", "failed", "ended", "stopped", "open")
@@ -19,13 +20,14 @@ def worst_cases(page: Page) -> list[Row]:
     return rows(page.given.analysis.worst)[:MOST_WORST]
 
 
-def worst_section(page: Page, thumbs: Mapping[str, str]) -> list[Row]:
+def worst_section(page: Page) -> list[Row]:
     """Cards of the worst chains: first and last picture, numbers, a link to the film strip."""
+    thumbs = page.thumbs
     steps = by_chain(page.given.steps)
     found = []
     for row in worst_cases(page):
-        walked = sorted(steps.get((row["editor"], row["case"]), []), key=lambda step: int(step["index"]))
-        pictures = [step for step in walked if step["image"] in thumbs]
+        chain_steps = sorted(steps.get((row["editor"], row["case"]), []), key=lambda step: int(step["index"]))
+        pictures = [step for step in chain_steps if step["image"] in thumbs]
         found.append(
             {
                 **row,
@@ -33,58 +35,50 @@ def worst_section(page: Page, thumbs: Mapping[str, str]) -> list[Row]:
                 "link": viewer_link(row["editor"], row["case"], pictures[-1]["index"] if pictures else None),
                 "first": thumbs[pictures[0]["image"]] if pictures else None,
                 "final": thumbs[pictures[-1]["image"]] if pictures else None,
-                "auc_text": number(row["auc"]),
-                "last_text": number(row["last"]),
             }
         )
     return found
 
 
 def cost_section(page: Page) -> dict[str, Any]:
-    """Chains by how they ended, with steps, dollars and seconds; editors that were not run say so."""
-    found: dict[str, dict[str, Row]] = {}
-    for row in rows(page.given.analysis.outcomes):
-        found.setdefault(row["editor"], {})[row["status"]] = row
+    """Chains by status, with steps, dollars and seconds; and the editors that were not run."""
+    given = page.given
+    found: dict[str, dict[str, int]] = {}
+    for row in rows(given.analysis.outcomes):
+        found.setdefault(row["editor"], {})[row["status"]] = row["chains"]
     extra = sorted({status for ends in found.values() for status in ends} - set(STATUSES))
     shown = [status for status in (*STATUSES, *extra) if any(status in ends for ends in found.values())]
-    spent = {row["editor"]: row for row in rows(page.given.spending)}
-    lines = [_costs(editor, found[editor], shown, spent.get(editor)) for editor in page.order if editor in found]
-    asked = [{**row, "role": name.removeprefix("role:"), "dollars": number(row["dollars"], 2)}
-             for name, row in spent.items() if name.startswith("role:") and row["dollars"]]  # fmt: skip
-    unknown = [row for row in spent.values() if row["unknown_calls"]]
+    spent = {row["editor"]: row for row in rows(costs(given.analysis.outcomes, given.spending))}
+    asked = [row for row in rows(given.spending) if row["editor"].startswith("role:") and row["dollars"]]
+    unknown = [row for row in rows(given.spending) if row["unknown_calls"]]
     return {
         "statuses": shown,
-        "rows": lines,
-        "not_run": page.given.not_run,
-        "reasons": _reasons(page),
-        "asked": asked,
+        "rows": [
+            {**spent[editor], "counts": [found[editor].get(status, 0) for status in shown]}
+            for editor in page.order
+            if editor in found
+        ],
+        "not_run": given.not_run,
+        "reasons": unfinished(given.chains),
+        "asked": [{**row, "role": row["editor"].removeprefix("role:")} for row in asked],
         "unknown_calls": sum(row["unknown_calls"] for row in unknown),
-        "unknown_dollars": number(sum(row["unknown_dollars"] for row in unknown), 2),
+        "unknown_dollars": sum(row["unknown_dollars"] for row in unknown),
     }
 
 
-def _costs(editor: str, ends: Mapping[str, Row], shown: list[str], spent: Row | None) -> Row:
-    """Dollars are those of every call where that is known: chains do not know what their failed steps cost."""
-    steps = sum(row["steps"] or 0 for row in ends.values())
-    dollars = sum(row["dollars"] or 0.0 for row in ends.values()) if spent is None else spent["dollars"]
-    seconds = sum(row["seconds"] or 0.0 for row in ends.values())
+def _cost_context(page: Page) -> dict[str, Any]:
+    measured = page.given.measurements
+    gone = measured.filter(measured["value"].is_null()) if measured.height else measured
+    metrics = metric_order(page.given, gone["metric"].unique().to_list() if gone.height else [])
     return {
-        "editor": editor,
-        "counts": [ends[status]["chains"] if status in ends else 0 for status in shown],
-        "steps": short(float(steps)),
-        "dollars": number(dollars, 2),
-        "seconds": number(seconds, 1),
-        "each": number(seconds / steps, 2) if steps else "–",
-        "price": number(dollars / steps, 4) if steps else "–",
+        "cost": cost_section(page),
+        "missing_why": [(metric, missing_text(gone.filter(metric=metric))) for metric in metrics],
+        "meanings": missing_meanings(gone),
     }
 
 
-def _reasons(page: Page) -> list[tuple[str, str, str, int]]:
-    """(editor, status, reason, chains) of everything that did not finish."""
-    counted: dict[tuple[str, str, str], int] = {}
-    for chain in rows(page.given.chains):
-        if chain["status"] != "finished":
-            key = (chain["editor"], chain["status"], chain["detail"] or "no reason given")
-            counted[key] = counted.get(key, 0) + 1
-    ordered = sorted(counted.items(), key=lambda item: -item[1])
-    return [(*key, amount) for key, amount in ordered[:20]]
+WORST = TemplateSection("worst", "Worst cases", "worst.html", worst_section, key="worst")
+CHAINS: TemplateSection[Page] = TemplateSection(
+    "chains", "Every chain", "chains.html", lambda page: {"chains": page.given.chains.height}
+)
+COST = TemplateSection("cost", "Cost and failures", "cost.html", _cost_context)

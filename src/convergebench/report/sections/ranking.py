@@ -1,13 +1,16 @@
-"""The ranking: dots, table, and which differences are more than chance."""
+"""The ranking: chart, table, and which differences are significant."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from convergebench.report.charts.ranking import Dot, draw_ranking
-from convergebench.report.charts.svg import both
+from convergebench.analysis.counts import ranking_counts
+from convergebench.report.charts.dots import Dot, DotChart
+from convergebench.report.charts.series import drawable
 from convergebench.report.input import Row, rows
-from convergebench.report.sections.page import MOST_DRAWN, Page
+from convergebench.report.page import MOST_DRAWN, Page
+from convergebench.report.sections.base import TemplateSection
 from convergebench.report.wording import interval, no_interval, no_score, number, p_value, percent, rounds_interval
 
 
@@ -15,6 +18,30 @@ def ranking_section(page: Page) -> dict[str, Any]:
     """Chart, table rows and the pairwise matrix."""
     ranked = page.given.ranked
     own = [row for row in ranked if row["rank"] is not None]
+    counts = ranking_counts(page.given.analysis.ranking)
+    chart = ranking_chart(page, ranked[: 2 * MOST_DRAWN])
+    best = {key: _best(own, key) for key in ("score", "quality", "semantic")} if len(own) > 1 else {}
+    meaning = page.given.facts.get(page.given.analysis.settings.semantic or "")
+    return {
+        "chart": chart if any(dot.value is not None for dot in chart.dots) else None,
+        "rows": [_row(row, best) for row in ranked],
+        "ranked": counts.ranked,
+        "pairs": _matrix(page),
+        "places": _places(page, own),
+        "whiskers": counts.intervals,
+        "few": [row for row in ranked if row["values"]],
+        "formula": page.given.analysis.formula,
+        "meaning": meaning.summary if meaning else "",
+        "references": [row["editor"] for row in ranked if row["rank"] is None and row["reference"]],
+        "uncovered": [row for row in ranked if row["rank"] is None and not row["reference"]],
+        "left_out": counts.left_out if counts.ranked else 0,
+        "cases": counts.cases,
+        "sources": counts.sources,
+    }
+
+
+def ranking_chart(page: Page, ranked: list[Row]) -> DotChart:
+    """The score of each row with its interval."""
     dots = [
         Dot(
             row["editor"],
@@ -22,38 +49,22 @@ def ranking_section(page: Page) -> dict[str, Any]:
             row["score"],
             row["low"],
             row["high"],
-            _why(row),
-            row["rank"] is None,
+            note=f"no score: {no_score(row['n_cases'])}",
+            reference=row["rank"] is None,
+            marked=page.given.marked(row["editor"], 30),
         )
-        for row in ranked[: 2 * MOST_DRAWN]
+        for row in ranked
     ]
-    label = "Ranking by convergence score. " + "; ".join(f"{d.name} {number(d.value, 1)}" for d in dots)
-    title = "convergence score C (→ better)"
-    best = {key: _best(own, key) for key in ("score", "quality", "semantic")} if len(own) > 1 else {}
-    meaning = page.given.facts.get(page.given.analysis.settings.semantic or "")
-    return {
-        "chart": both(lambda width: draw_ranking(dots, width, title=title, label=label))
-        if any(dot.value is not None for dot in dots)
-        else None,
-        "rows": [_row(row, best) for row in ranked],
-        "ranked": len(own),
-        "pairs": _matrix(page),
-        "places": _places(page, own),
-        "whiskers": any(row["low"] is not None for row in ranked),
-        "few": [row for row in ranked if row["values"]],
-        "formula": page.given.analysis.formula,
-        "meaning": meaning.summary if meaning else "",
-        "references": [row["editor"] for row in ranked if row["rank"] is None and row["reference"]],
-        "uncovered": [row for row in ranked if row["rank"] is None and not row["reference"]],
-        "left_out": sum(row["n_left_out"] or 0 for row in own),
-        "cases": max((row["n_cases"] or 0 for row in own or ranked), default=0),
-        "sources": max((row["n_sources"] or 0 for row in own or ranked), default=0),
-        "censored": any(str(row["half_life"] or "").startswith(">") for row in ranked),
-    }
+    sure = any(drawable(dot.low) for dot in dots)
+    whiskers = f"{page.given.analysis.settings.confidence:.0%} intervals" if sure else "too few images for intervals"
+    label = "Ranking by convergence score. " + "; ".join(f"{dot.name} {number(dot.value, 1)}" for dot in dots)
+    return DotChart(dots, "convergence score C (→ better)", label, whiskers)
 
 
-def _why(row: Row) -> str:
-    return f"no score: {no_score(row['n_cases'])}"
+def _figures(page: Page) -> Iterator[tuple[str, DotChart]]:
+    scored = [row for row in page.given.ranked if drawable(row["score"])]
+    if page.given.ranked:
+        yield "ranking", ranking_chart(page, scored)
 
 
 def _best(ranked: list[Row], key: str) -> float | None:
@@ -68,21 +79,14 @@ def _row(row: Row, best: dict[str, float | None]) -> Row:
     return {
         **row,
         "places": places if places and places != str(row["rank"]) else "",
-        "score_text": number(row["score"], 1),
-        "score_interval": interval(row["low"], row["high"], 1) or no_interval(row["n_sources"]),
-        **{f"{key}_text": percent(row[key]) for key in ("done", "undone", "usable_share", "coverage")},
-        "closeness_text": number(row["closeness"], 1),
-        "quality_text": number(row["quality"]),
-        "semantic_text": number(row["semantic"]),
         "life": row["half_life"] or "not measured",
         "life_interval": life,
-        "mean_text": number(row["restricted_mean"], 1),
         "best": {key for key, value in best.items() if value is not None and row[key] == value},
     }
 
 
 def _places(page: Page, ranked: list[Row]) -> list[Row]:
-    """Per ranked editor, in how many of the resamples it has each place."""
+    """Per ranked editor, the share of resamples in which it has each place."""
     shares = {(row["editor"], row["place"]): row["share"] for row in rows(page.given.analysis.places)}
     if not shares:
         return []
@@ -96,19 +100,19 @@ def _places(page: Page, ranked: list[Row]) -> list[Row]:
 
 
 def _matrix(page: Page) -> dict[str, Any] | None:
-    """Rows beat columns; a cell holds the difference in score, marked when it survives Holm's correction."""
+    """Differences in score of row over column, marked if significant after Holm's correction."""
     found = {(row["better"], row["worse"]): row for row in rows(page.given.analysis.pairwise)}
     if not found:
         return None
     named = [editor for editor in page.drawn if any(editor in pair for pair in found)]
-    cells = [[_cell(found.get((a, b)) or _turned(found.get((b, a)))) for b in named[1:]] for a in named[:-1]]
+    cells = [[_cell(found.get((a, b)) or _negated(found.get((b, a)))) for b in named[1:]] for a in named[:-1]]
     for place, line in enumerate(cells):
         line[:place] = [None] * place
     total = sum(bool(row["significant"]) for row in found.values())
     return {"names": named, "cells": cells, "significant": total, "all": len(found)}
 
 
-def _turned(row: Row | None) -> Row | None:
+def _negated(row: Row | None) -> Row | None:
     if row is None:
         return None
     low, high = row["low"], row["high"]
@@ -128,3 +132,6 @@ def _cell(row: Row | None) -> Row | None:
         f"p = {p_value(row['p'])}, after Holm {p_value(row['p_holm'])}, {row['n_cases']} cases, "
         f"{row['n_sources']} sources, up to n = {row['rounds']}",
     }
+
+
+RANKING = TemplateSection("ranking", "Ranking", "ranking.html", ranking_section, _figures, key="ranking")

@@ -1,4 +1,4 @@
-"""How much the order depends on choices, and where chance is."""
+"""How much the order depends on analysis choices, and the chance level."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 from convergebench.analysis.anchors import ANCHORS, CLOSENESS
 from convergebench.analysis.sensitivity import sensitivity_sentence
 from convergebench.report.input import ReportInput, Row, rows
-from convergebench.report.sections.page import Page
+from convergebench.report.page import Page
+from convergebench.report.sections.base import TemplateSection
 from convergebench.report.wording import better, count, interval, number
 
 FACTORS = {
@@ -18,11 +19,11 @@ FACTORS = {
     "alignment": "alignment",
 }
 NAMES = {"noise": "pure noise", "grey": "even grey", "other": "another image"}
-"""What the page calls an anchor."""
+"""Names of the anchors on the page."""
 
 
 def sensitivity_section(page: Page) -> dict[str, Any] | None:
-    """Both tables with their sentences; None where there is nothing of either."""
+    """Both tables with their sentences; None where both are empty."""
     given = page.given
     anchors = anchor_rows(given)
     frame = given.analysis.sensitivity
@@ -43,7 +44,7 @@ def sensitivity_section(page: Page) -> dict[str, Any] | None:
 
 
 def chance_sentence(given: ReportInput) -> str | None:
-    """How close chance comes to the source, beside the closest editor."""
+    """The closeness of chance, beside that of the closest editor."""
     found = {row["anchor"]: row["mean"] for row in rows(given.analysis.anchors, metric=CLOSENESS)}
     parts = [f"{NAMES[name]} {number(found[name], 1)}" for name in ANCHORS if found.get(name) is not None]
     if not parts:
@@ -70,7 +71,7 @@ def anchor_rows(given: ReportInput) -> list[Row]:
 
 
 def _sources(given: ReportInput) -> str:
-    """`12 source images`, or `6 to 12 source images` where networks were asked for fewer."""
+    """`12 source images`, or `6 to 12 source images` where some metrics measured fewer."""
     seen = sorted({row["n_sources"] for row in rows(given.analysis.anchors)})
     fewer = f"{seen[0]} to " if len(seen) > 1 else ""
     return fewer + count(seen[-1], "source image") if seen else ""
@@ -82,7 +83,7 @@ def _shown(given: ReportInput) -> list[str]:
 
 
 def _digits(name: str, given: ReportInput) -> int:
-    """Closeness and scales that go far beyond 1 need one decimal, shares of 1 three."""
+    """Decimals: one for closeness and scales beyond 2, else three."""
     facts = given.facts.get(name)
     return 1 if name == CLOSENESS or (facts is not None and (facts.typical or facts.range)[1] > 2) else 3
 
@@ -107,12 +108,12 @@ def _cell(row: Row | None, digits: int) -> Row:
 
 
 def _row(row: Row, given: ReportInput) -> Row:
-    said = {True: "same", False: "changed", None: "partly tied"}[row["same_order"]] if row["order"] else ""
+    verdict = {True: "same", False: "changed", None: "partly tied"}[row["same_order"]] if row["order"] else ""
     return {
         "factor": FACTORS.get(row["factor"], given.unit.many),
         "choice": row["choice"],
         "chosen": row["chosen"],
-        "verdict": "as reported" if row["chosen"] else said,
+        "verdict": "as reported" if row["chosen"] else verdict,
         "changed": row["same_order"] is False,
         "order": "" if row["chosen"] or row["same_order"] else row["order"] or "",
         "turned": "" if row["chosen"] or row["changes"] is None else str(row["changes"]),
@@ -121,3 +122,6 @@ def _row(row: Row, given: ReportInput) -> Row:
         "cases": "" if row["n_cases"] is None else str(row["n_cases"]),
         "note": row["note"] or "",
     }
+
+
+SENSITIVITY = TemplateSection("sensitivity", "Our choices", "sensitivity.html", sensitivity_section, key="sensitivity")

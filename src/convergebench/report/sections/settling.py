@@ -1,24 +1,24 @@
-"""Does it settle: shares of verdicts, contraction factors, estimates of the limit, and the drift's shape."""
+"""Whether chains settle: shares of verdicts, contraction factors, estimates of the limit, and the drift's shape."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from convergebench.analysis.contraction import EXCEEDED
-from convergebench.report.chains import by_chain, viewer_link
-from convergebench.report.charts.contraction import Factor, draw_factors
-from convergebench.report.charts.svg import both
-from convergebench.report.input import Row, rows
-from convergebench.report.sections.page import Page
+from convergebench.report.chains import viewer_link
+from convergebench.report.charts.contraction import Factor, FactorChart
+from convergebench.report.input import Row, by_chain, rows
+from convergebench.report.page import Page
+from convergebench.report.sections.base import TemplateSection
 from convergebench.report.wording import VERDICTS, interval, number, percent
 
-MOST_ESTIMATES = 8
+MOST_ESTIMATES, MOST_FLOORS = 8, 60
 WORDS = {"too early": "too early to tell"}
-"""Verdicts that a page says in other words than a table."""
+"""Verdicts with another text on the page than in the tables."""
 
 
 def settling_section(page: Page) -> dict[str, Any]:
-    """Everything below the heading `Does it settle?`."""
+    """The context of the section `Does it settle?`."""
     analysis = page.given.analysis
     shares: dict[str, dict[str, Row]] = {}
     for row in rows(analysis.verdicts):
@@ -36,6 +36,7 @@ def settling_section(page: Page) -> dict[str, Any]:
         "exceeded": [tuple(percent(share) for share in estimate) for estimate in EXCEEDED],
         "shapes": _shapes(page),
         "distance": analysis.settings.distance,
+        "floors": analysis.floors.to_dicts()[:MOST_FLOORS],
     }
 
 
@@ -63,26 +64,26 @@ def _class_of(verdict: str) -> str:
 
 
 def _ends(row: Row) -> str:
-    """`40–80 %`, or nothing where there is no interval."""
+    """`40–80 %`, or empty where there is no interval."""
     return "" if row["low"] is None else f"{100 * row['low']:.0f}–{percent(row['high'])}"
 
 
-def _factors(page: Page) -> Any:
+def _factors(page: Page) -> FactorChart | None:
     chains: dict[str, list[Factor]] = {editor: [] for editor in page.drawn}
     for row in rows(page.given.analysis.contraction):
         if row["q"] is not None and row["editor"] in chains:
             link = viewer_link(row["editor"], row["case"])
-            said: str = WORDS.get(row["verdict"]) or row["verdict"]
-            chains[row["editor"]].append(Factor(row["q"], row["q_low"], row["q_high"], row["case"], said, link))
+            verdict: str = WORDS.get(row["verdict"]) or row["verdict"]
+            chains[row["editor"]].append(Factor(row["q"], row["q_low"], row["q_high"], row["case"], verdict, link))
     if not any(chains.values()):
         return None
     lines = [(editor, page.style[editor], factors) for editor, factors in chains.items()]
     label = "Contraction factor of every chain. Below 1 the steps of a chain shrink from round to round."
-    return both(lambda width: draw_factors(lines, width, label=label))
+    return FactorChart(lines, label)
 
 
 def _estimates(page: Page) -> list[Row]:
-    """Chains with estimates of their limit, one editor after the other, a few of each."""
+    """Chains with estimates of their limit, at most two per editor."""
     found = []
     kept: dict[str, int] = {}
     for (editor, case), (row, *_) in by_chain(page.given.analysis.contraction).items():
@@ -133,3 +134,6 @@ def _shapes(page: Page) -> dict[str, Any]:
                 }
             )
     return {"names": named, "rows": lines}
+
+
+SETTLING = TemplateSection("settling", "Does it settle?", "settling.html", settling_section, key="settling")

@@ -1,4 +1,4 @@
-"""Scores beside pictures: the chain whose score and whose pictures disagree most, and how to look at any other."""
+"""Scores beside pictures: the chain whose score and pictures disagree most, and a page for any other chain."""
 
 from __future__ import annotations
 
@@ -7,38 +7,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
+from convergebench.analysis.examples import score_changes
+from convergebench.analysis.series import against_first, facts_of_series, parse_series
 from convergebench.report.chains import chain_key, viewer_link
-from convergebench.report.charts.svg import both
-from convergebench.report.charts.trace import Trace, draw_trace
+from convergebench.report.charts.trace import TraceChart
 from convergebench.report.hero import STEPS, Hero, shown_rounds
 from convergebench.report.input import ReportInput, Row
-from convergebench.report.sections.page import Page
-from convergebench.report.wording import AGAINST_FIRST, axis_title, better, facts_of, short
+from convergebench.report.page import Page
+from convergebench.report.sections.base import PageBeside, TemplateSection
+from convergebench.report.thumbnails import HERO_SIDE
+from convergebench.report.wording import axis_title, better, short
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A chain, a metric that rates the picture by itself, and the metric that compares it."""
+    """A chain, a no-reference metric, and the metric that compares with a reference."""
 
     editor: str
     case: str
     score: str
     """The metric whose trace is shown."""
     beside: str | None = None
-    """The metric that says otherwise; None where nothing disagrees."""
+    """The metric that contradicts it; None where nothing disagrees."""
 
 
 def choose_trace(given: ReportInput, hero: Hero | None) -> Disagreement | None:
-    """Where a no-reference score gets better by most while the picture moves away from its first step by most.
+    """The chain in which a no-reference score improves most while the picture moves most from its first step.
 
-    Both are taken as shares of what the metric does in this run. Without such a metric, or where none is fooled, it is
-    the case of the strip above under its last editor.
+    Both changes are shares of the metric's range in this run. Without such a chain it is the case of the hero strip
+    under its last editor.
     """
     if given.measurements.height == 0:
         return None
     likeness = picture_metric(given)
-    ends = _ends(given)
+    ends = score_changes(given.measurements, given.facts)
     lost = {
         (editor, case): -change for editor, case, metric, change in ends if metric == likeness and change is not None
     }
@@ -57,32 +61,12 @@ def choose_trace(given: ReportInput, hero: Hero | None) -> Disagreement | None:
 
 def picture_metric(given: ReportInput) -> str:
     """The headline metric against step 1 where it was measured, else against the source."""
-    first = given.headline_metric + AGAINST_FIRST
+    first = against_first(given.headline_metric)
     return first if first in given.measurements["metric"].unique().to_list() else given.headline_metric
 
 
-def _ends(given: ReportInput) -> list[tuple[str, str, str, float | None]]:
-    """(editor, case, metric, change for the better from its first value to its last, as a share of its span)."""
-    measured = given.measurements.drop_nulls("value").filter(pl.col("value").is_finite())
-    spread = measured.group_by("metric").agg((pl.col("value").max() - pl.col("value").min()).alias("spread"))
-    ends = (
-        measured.sort("step")
-        .group_by("editor", "case", "metric", maintain_order=True)
-        .agg((pl.col("value").last() - pl.col("value").first()).alias("change"))
-        .join(spread, on="metric")
-        .filter(pl.col("spread") > 0)
-        .sort("editor", "case", "metric")
-    )
-    found = []
-    for editor, case, metric, change, span in ends.iter_rows():
-        known = facts_of(metric, given.facts)
-        sign = {"higher": 1.0, "lower": -1.0}.get(known.better if known else "neither")
-        found.append((editor, case, metric, None if sign is None else sign * change / span))
-    return found
-
-
 def trace_section(page: Page, chosen: Disagreement | None, pictures: Mapping[str, str]) -> dict[str, Any] | None:
-    """The figure of the page: one or two charts, the strip, and what they say."""
+    """The figure of the page: one or two charts, the strip, and the finding."""
     if chosen is None:
         return None
     given = page.given
@@ -96,10 +80,9 @@ def trace_section(page: Page, chosen: Disagreement | None, pictures: Mapping[str
     style = page.style[chosen.editor]
     charts = []
     for place, metric in enumerate(metrics):
-        trace = Trace(axis_title(metric, given.facts), measured[metric], marks, last, style)
         label = f"{metric} of {chosen.editor} on {chosen.case} by step. {_change(given, metric, measured[metric])}"
-        final = place == len(metrics) - 1
-        charts.append(both(lambda width, t=trace, s=label, a=final: draw_trace(t, width, label=s, axis=a)))  # type: ignore[misc]
+        title, final = axis_title(metric, given.facts), place == len(metrics) - 1
+        charts.append(TraceChart(title, measured[metric], marks, last, style, label, axis=final))
     facts = given.facts.get(chosen.score)
     return {
         "editor": chosen.editor,
@@ -126,9 +109,9 @@ def trace_images(given: ReportInput, chosen: Disagreement | None) -> list[str]:
 def _values(given: ReportInput, chosen: Disagreement, metric: str) -> dict[int, float | None]:
     part = given.measurements.filter(editor=chosen.editor, case=chosen.case, metric=metric)
     found: dict[int, float | None] = dict(part.select("step", "value").iter_rows())
-    known = facts_of(metric, given.facts)
+    known = facts_of_series(metric, given.facts)
     if known is not None and known.self_value is not None and known.kind in ("full-reference", "semantic"):
-        found.setdefault(1 if metric.endswith(AGAINST_FIRST) and metric not in given.facts else 0, known.self_value)
+        found.setdefault(int(parse_series(metric, given.facts).is_against_first), known.self_value)
     return found
 
 
@@ -158,20 +141,13 @@ def _change(given: ReportInput, metric: str, values: Mapping[int, float | None])
         return ""
     (first, before), (last, after) = _both_ends(values)
     sign = {"↑": 1, "↓": -1}.get(better(metric, given.facts), 0) * (after - before)
-    facts = facts_of(metric, given.facts)
+    facts = facts_of_series(metric, given.facts)
     alone = facts is not None and facts.kind == "no-reference"
-    said = (
-        ""
-        if not sign
-        else ", which it calls better"
-        if sign > 0 and alone
-        else ", which is better"
-        if sign > 0
-        else ", which is worse"
-    )
+    rating = ", which it calls better" if alone else ", which is better"
+    judgement = rating if sign > 0 else ", which is worse" if sign < 0 else ""
     begin = "the source" if first == 0 else f"step {first}"
     name = axis_title(metric, {})
-    return f"{name} goes from {short(before)} ({begin}) to {short(after)} (step {last}){said}."
+    return f"{name} goes from {short(before)} ({begin}) to {short(after)} (step {last}){judgement}."
 
 
 def _frame(
@@ -191,3 +167,26 @@ def _frame(
             if values.get(step["index"]) is not None
         ],
     }
+
+
+def _shown(page: Page) -> dict[str, Any] | None:
+    """The figure of the chain that is shown first."""
+    chosen = choose_trace(page.given, page.hero)
+    pictures = page.thumbnails.make(trace_images(page.given, chosen), square=HERO_SIDE)
+    return trace_section(page, chosen, pictures)
+
+
+def _context(page: Page) -> dict[str, Any] | None:
+    trace = _shown(page) if page.given.decay is not None else None
+    return trace and {"trace": trace}
+
+
+TRACE = TemplateSection("trace", "Score and picture", "trace_section.html", _context)
+TRACES = PageBeside(
+    "score-traces",
+    "traces.html",
+    "score traces",
+    Markup("Any chain's scores beside its pictures"),
+    "decay",
+    lambda page: {"trace": _shown(page), "steps": list(STEPS)},
+)

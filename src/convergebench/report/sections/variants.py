@@ -1,4 +1,4 @@
-"""What helps, what hurts: every variant against its baseline, and how often what was asked for happened."""
+"""Every variant against its baseline, and how often the requested operation happened."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.report.charts.differences import Difference, Line, draw_differences
-from convergebench.report.charts.svg import both
+from convergebench.analysis.series import facts_of_series
+from convergebench.report.charts.differences import Difference, DifferenceChart, VariantLine
+from convergebench.report.environment import Panels
 from convergebench.report.input import Row, rows
-from convergebench.report.sections.page import Page
-from convergebench.report.variant import family_of, family_place, family_words, ordered, told
-from convergebench.report.wording import better, facts_of, interval, number, percent
+from convergebench.report.page import Page
+from convergebench.report.sections.base import TemplateSection
+from convergebench.report.variant import family_of, family_place, family_words, instruction_text, ordered
+from convergebench.report.wording import better, interval, number
 
 MOST_STEPS = 4
 """Steps side by side in one chart: the first ones and the last."""
@@ -19,18 +21,16 @@ MOST_STEPS = 4
 
 def variants_section(page: Page) -> list[Row]:
     """One panel per metric: for each family a chart of differences and their numbers."""
-    if page.given.replicate is None:
+    if page.given.decay is None or page.given.decay.variants.height == 0:
         return []
-    frame = page.given.replicate.variants
-    if frame.height == 0:
-        return []
+    frame = page.given.decay.variants
     named = page.metrics(frame["metric"].unique(maintain_order=True).to_list())
     panels = [_panel(page, frame.filter(pl.col("metric") == metric), metric) for metric in named]
     return [panel for panel in panels if panel["families"]]
 
 
 def _panel(page: Page, part: pl.DataFrame, metric: str) -> Row:
-    known = facts_of(metric, page.given.facts)
+    known = facts_of_series(metric, page.given.facts)
     families: dict[str, list[Row]] = {}
     for row in part.iter_rows(named=True):
         families.setdefault(family_of(row["pair"], row["category"]), []).append(row)
@@ -42,7 +42,7 @@ def _panel(page: Page, part: pl.DataFrame, metric: str) -> Row:
 
 
 def shown_steps(steps: set[int]) -> list[int]:
-    """At most four: the last always, and the first ones before it."""
+    """At most four steps: the first ones and the last."""
     listed = sorted(steps)
     return listed if len(listed) <= MOST_STEPS else [*listed[: MOST_STEPS - 1], listed[-1]]
 
@@ -53,7 +53,7 @@ def _family(page: Page, metric: str, family: str, found: list[Row]) -> Row:
     pairs = ordered(row["pair"] for row in found)
     cells = {(row["pair"], row["step"], row["editor"]): row for row in found}
     lines = [
-        Line(
+        VariantLine(
             pair,
             f"against {next(row['baseline'] for row in found if row['pair'] == pair)}",
             tuple(tuple(_dots(page, cells, pair, step)) for step in steps),
@@ -63,17 +63,17 @@ def _family(page: Page, metric: str, family: str, found: list[Row]) -> Row:
     direction = {"↑": 1, "↓": -1}.get(better(metric, page.given.facts), 0)
     columns = [f"step {step}" for step in steps]
     title = f"{metric}, difference to the baseline"
-    label = f"{heading}: {title}. " + "; ".join(_aloud(row) for row in found[:12])
+    label = f"{heading}: {title}. " + "; ".join(_describe(row) for row in found[:12])
     drawn = any(dot.value is not None for line in lines for dots in line.columns for dot in dots)
     return {
         "name": family,
         "heading": heading,
         "what": what,
-        "chart": both(lambda width: draw_differences(lines, columns, width, title=title, label=label, better=direction))
-        if drawn
-        else None,
-        "rows": [_row(row) for row in sorted(found, key=lambda row: (pairs.index(row["pair"]), row["step"]))],
-        "told": [(pair, told(_pairs(page), pair)) for pair in pairs if told(_pairs(page), pair)],
+        "chart": DifferenceChart(lines, columns, title, label, direction) if drawn else None,
+        "rows": sorted(found, key=lambda row: (pairs.index(row["pair"]), row["step"])),
+        "instructions": [
+            (pair, instruction_text(_pairs(page), pair)) for pair in pairs if instruction_text(_pairs(page), pair)
+        ],
     }
 
 
@@ -87,12 +87,12 @@ def _dots(page: Page, cells: dict[tuple[str, int, str], Row], pair: str, step: i
     for editor in page.drawn:
         row = cells.get((pair, step, editor))
         if row is not None:
-            says = f"{editor}, {pair} at step {step}: {_aloud(row)}"
+            says = f"{editor}, {pair} at step {step}: {_describe(row)}"
             found.append(Difference(editor, page.style[editor], row["difference"], row["low"], row["high"], says))
     return found
 
 
-def _aloud(row: Row) -> str:
+def _describe(row: Row) -> str:
     ends = interval(row["low"], row["high"])
     return (
         f"{row['pair']} {number(row['mean'])} against {number(row['baseline_mean'])}, difference "
@@ -101,37 +101,23 @@ def _aloud(row: Row) -> str:
     )
 
 
-def _row(row: Row) -> Row:
-    sure = row["low"] is not None and row["high"] is not None and (row["low"] > 0 or row["high"] < 0)
-    return {
-        **row,
-        "mean_text": number(row["mean"]),
-        "baseline_text": number(row["baseline_mean"]),
-        "difference_text": number(row["difference"]),
-        "interval": interval(row["low"], row["high"]) or ("one source" if row["n_sources"] == 1 else "no interval"),
-        "sure": sure,
-    }
-
-
 def success_section(page: Page) -> list[Row]:
-    """How often what was asked for happened, with its interval."""
-    if page.given.replicate is None:
+    """How often the requested operation happened, with its interval."""
+    if page.given.decay is None:
         return []
-    found = rows(page.given.replicate.success)
+    found = rows(page.given.decay.success)
     pairs = ordered(row["pair"] for row in found)
     found = [row for row in found if row["editor"] in page.style]
     order = {editor: place for place, editor in enumerate(page.order)}
     found.sort(key=lambda row: (pairs.index(row["pair"]), row["operation"] or "", order.get(row["editor"], len(order))))
-    return [
-        {
-            **row,
-            "mean": row["share"],
-            "low": row["low"] if row["low"] is not None else row["share"],
-            "high": row["high"] if row["high"] is not None else row["share"],
-            "text": percent(row["share"]),
-            "interval": interval(100 * row["low"], 100 * row["high"], 0) + " %"
-            if row["low"] is not None and row["high"] is not None
-            else "",
-        }
-        for row in found
-    ]
+    return found
+
+
+def _context(page: Page) -> dict[str, Any] | None:
+    panels, success = variants_section(page), success_section(page)
+    if not panels and not success:
+        return None
+    return {"variants": Panels("variant", "variants_panel.html", panels), "success": success}
+
+
+VARIANTS = TemplateSection("variants", "Variants", "variants_section.html", _context)

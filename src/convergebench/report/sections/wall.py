@@ -9,24 +9,26 @@ from typing import Any
 
 import polars as pl
 
-from convergebench.report.chains import by_chain, viewer_link
+from convergebench.report.chains import viewer_link
+from convergebench.report.environment import Panels
 from convergebench.report.hero import PLAIN, STEPS, shown_rounds
-from convergebench.report.input import ReportInput, Row, rows
-from convergebench.report.sections.page import Page
-from convergebench.report.variant import ordered, told
+from convergebench.report.input import ReportInput, Row, by_chain, rows
+from convergebench.report.page import Page
+from convergebench.report.sections.base import PageBeside
+from convergebench.report.variant import instruction_text, ordered
 from convergebench.report.wording import better, count, number
 
 MOST_IMAGES = 48
-"""Rows of one view; more would not be looked at."""
+"""Most rows of one view."""
 SIDE = 224
-"""Pixels of a picture each way; the middle of the image, the same in every cell."""
+"""Side of a picture in pixels; the middle of the image, the same in every cell."""
 
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """One wall. `lines` hold a source's name and its cells; `hidden` counts the images that found no room."""
+class WallView:
+    """One wall. `lines` hold a source's name and its cells; `hidden` counts the images left out."""
 
     editor: str
     pair: str
@@ -41,8 +43,8 @@ class View:
         return [cell["image"] for line in self.lines for cell in line["cells"] if cell["image"]]
 
 
-def wall_views(page: Page) -> list[View]:
-    """Every view, the one to open first in front: the plain copy by the editor that lost most."""
+def wall_views(page: Page) -> list[WallView]:
+    """Every view; the first is the plain copy by the last-ranked editor."""
     given = page.given
     if given.chains.height == 0 or given.steps.height == 0:
         return []
@@ -52,10 +54,10 @@ def wall_views(page: Page) -> list[View]:
     for chain in rows(given.chains):
         grouped[chain["editor"], chain["pair"], chain["replicate"]].append(chain)
     pairs = ordered(pair for _, pair, _ in grouped)
-    walked = [key for key in grouped if key[0] in page.order]
-    walked.sort(key=lambda key: (-page.order.index(key[0]), pairs.index(key[1]), key[2]))
+    keys = [key for key in grouped if key[0] in page.order]
+    keys.sort(key=lambda key: (-page.order.index(key[0]), pairs.index(key[1]), key[2]))
     found = []
-    for editor, pair, run in walked:
+    for editor, pair, run in keys:
         chains = grouped[editor, pair, run]
         shown = shown_rounds(max(chain["planned"] or 0 for chain in chains), STEPS)
         lines = []
@@ -64,22 +66,22 @@ def wall_views(page: Page) -> list[View]:
             pictures = {step["index"]: step for step in steps.get(key, [])}
             cells = [
                 _cell(chain, at, pictures.get(at), values.get((*key, at)))
-                | _told(marks.get(key, []), onsets.get(key), after=before, until=at)
+                | _events(marks.get(key, []), onsets.get(key), after=before, until=at)
                 for before, at in zip([-1, *shown], shown, strict=False)
             ]
             lines.append({"source": chain["source"], "kind": chain["kind"], "cells": cells})
-        found.append(View(editor, pair, run, shown, lines, max(0, len(chains) - MOST_IMAGES)))
+        found.append(WallView(editor, pair, run, shown, lines, max(0, len(chains) - MOST_IMAGES)))
     return found
 
 
-def wall_section(page: Page, views: Sequence[View]) -> dict[str, Any]:
-    """What the page says around the walls."""
+def wall_section(page: Page, views: Sequence[WallView]) -> dict[str, Any]:
+    """The texts around the walls."""
     given = page.given
     pairs = given.manifest.get("pairs")
     labels = ordered(view.pair for view in views)
     return {
         "choices": [[view.editor, view.pair, view.run] for view in views],
-        "told": {label: told(pairs, label) for label in labels} if isinstance(pairs, dict) else {},
+        "instructions": {label: instruction_text(pairs, label) for label in labels} if isinstance(pairs, dict) else {},
         "metric": f"{given.headline_metric} {better(given.headline_metric, given.facts)}".strip(),
         "onset_metric": given.onset_metric,
         "images": len({line["source"] for view in views for line in view.lines}),
@@ -89,8 +91,8 @@ def wall_section(page: Page, views: Sequence[View]) -> dict[str, Any]:
 
 
 def failure_marks(given: ReportInput) -> dict[Key, list[Row]]:
-    """The failures seen in each chain, each once, first ones first."""
-    labels = rows(given.replicate.labels) if given.replicate else []
+    """The failures seen in each chain, each once, by step."""
+    labels = rows(given.decay.labels) if given.decay else []
     seen = [row for row in labels if row["present"] and row["step"] is not None]
     found: dict[Key, dict[str, Row]] = defaultdict(dict)
     for row in sorted(seen, key=lambda row: (row["step"], row["mode"])):
@@ -99,7 +101,7 @@ def failure_marks(given: ReportInput) -> dict[Key, list[Row]]:
 
 
 def _onsets(given: ReportInput) -> dict[Key, int]:
-    frame = given.replicate.onsets if given.replicate else pl.DataFrame()
+    frame = given.decay.onsets if given.decay else pl.DataFrame()
     measured = rows(frame, metric=given.onset_metric)
     return {(row["editor"], row["case"]): row["onset"] for row in measured if row["onset"] is not None}
 
@@ -139,8 +141,8 @@ def _why_not(chain: Row, at: int, step: Row | None) -> str:
     return f"{chain['status']} after {chain['rounds']}" if chain["status"] != "finished" else "no picture"
 
 
-def _told(marks: Sequence[Row], onset: int | None, *, after: int, until: int) -> Row:
-    """What began since the picture before: failures first seen, and the onset of the loss."""
+def _events(marks: Sequence[Row], onset: int | None, *, after: int, until: int) -> Row:
+    """Failures first seen, and the onset of the loss, since the previous picture of the row."""
     return {
         "marks": [
             {
@@ -155,3 +157,16 @@ def _told(marks: Sequence[Row], onset: int | None, *, after: int, until: int) ->
         ],
         "onset": onset if onset is not None and after < onset <= until else None,
     }
+
+
+def _context(page: Page) -> dict[str, Any]:
+    views = wall_views(page)
+    pictures = page.thumbnails.make([image for view in views for image in view.images], square=SIDE)
+    named = [{"name": view.pair, "view": view} for view in views]
+    panels = Panels("wall", "wall_panel.html", named, {"pictures": pictures})
+    return {"wall": wall_section(page, views), "panels": panels}
+
+
+WALL = PageBeside(
+    "decay-wall", "wall.html", "decay wall", "The decay wall: every image, step by step", "decay", _context
+)

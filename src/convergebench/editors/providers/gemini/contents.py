@@ -1,7 +1,7 @@
-"""What is said to a Gemini model: the image and the words, and in a single session everything that went before.
+"""The contents of a Gemini request: image and instruction, and in a session all earlier turns.
 
-A session is sent as the library's own chat would send it: user and model take turns, the model's parts with their
-thought signatures, which Gemini 3 wants back (without them it answers 400).
+A session is sent as the library's own chat does: user and model alternate, the model's parts with their thought
+signatures, which Gemini 3 requires (without them it answers 400).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ Sendable = Callable[[EditRequest], tuple[bytes, str]]
 
 
 def conversation(request: EditRequest, sendable: Sendable) -> list[types.Content]:
-    """All turns up to and with this one. An image that the model itself made just before is not sent to it again."""
+    """All turns including this one. An image that the model made in the previous turn is not sent again."""
     from google.genai import types
 
-    said: list[types.Content] = []
+    contents: list[types.Content] = []
     before: bytes | None = None
     for turn in request.history if request.settings.session == "single" else ():
-        said.append(_asked(replace(request, image=turn.image, instruction=turn.instruction), before, sendable))
-        said.append(types.Content(role="model", parts=list(_answered(turn))))
+        contents.append(_user_turn(replace(request, image=turn.image, instruction=turn.instruction), before, sendable))
+        contents.append(types.Content(role="model", parts=list(_model_parts(turn))))
         before = turn.answer
-    said.append(_asked(request, before, sendable))
-    return said
+    contents.append(_user_turn(request, before, sendable))
+    return contents
 
 
-def _asked(request: EditRequest, before: bytes | None, sendable: Sendable) -> types.Content:
+def _user_turn(request: EditRequest, before: bytes | None, sendable: Sendable) -> types.Content:
     from google.genai import types
 
     parts = [types.Part(text=request.instruction)]
@@ -44,8 +44,8 @@ def _asked(request: EditRequest, before: bytes | None, sendable: Sendable) -> ty
     return types.Content(role="user", parts=parts)
 
 
-def _answered(turn: Turn) -> Iterator[types.Part]:
-    """The model's parts: its image from the run's files, everything else from the reply. Drafts were not kept."""
+def _model_parts(turn: Turn) -> Iterator[types.Part]:
+    """The model's parts: its image from the run's files, the rest from the stored reply. Drafts are not stored."""
     from google.genai import types
 
     parts = _parts_of(turn.raw)
@@ -55,7 +55,7 @@ def _answered(turn: Turn) -> Iterator[types.Part]:
         signature = from_base64(part.get("thoughtSignature"))
         if pictures and part is pictures[-1]:
             yield types.Part(inline_data=blob, thought_signature=signature)
-        elif text(part.get("text")) or ("text" in part and signature):  # a signature may stand without words
+        elif text(part.get("text")) or ("text" in part and signature):  # a signature may come without text
             thought = True if part.get("thought") is True else None
             yield types.Part(text=text(part["text"]), thought=thought, thought_signature=signature)
     if not pictures:

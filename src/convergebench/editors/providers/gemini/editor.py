@@ -1,4 +1,4 @@
-"""One edit by a Gemini image model: `generate_content` with an image and words."""
+"""One edit by a Gemini image model: `generate_content` with image and instruction."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from convergebench.editors.models.table import Model
+from convergebench.editors.models.table import ModelEntry
 from convergebench.editors.providers.gemini.contents import conversation
 from convergebench.editors.providers.gemini.failure import failure
 from convergebench.editors.providers.gemini.reply import read_reply
 from convergebench.editors.providers.remote import RemoteOptions
-from convergebench.editors.providers.sdk import LibraryEditor, answer_of, reaching, trusted, unsettled_if_unpriced
+from convergebench.editors.providers.sdk import LibraryEditor, answer_of, http_errors, mark_unsettled, trust_store
 from convergebench.errors import BadReply, Prerequisite, StudyError
 from convergebench.keys import require_key
 from convergebench.types import Edited, EditRequest
-from convergebench.wire.client import Answer, clean
+from convergebench.wire.client import HttpReply, clean
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,20 +26,20 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     "gemini-3.1-flash-lite-image": ("minimal", "high"),
     "gemini-nano-banana-2.1": ("minimal", "medium", "high"),
 }
-"""How hard a model can be told to think. The Pro model always thinks, as it pleases; 2.5 never does."""
+"""Thinking levels by model. The Pro model always thinks, at a level of its own; 2.5 never does."""
 CATEGORIES = ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
 """Kinds of harm whose threshold can be set."""
 
 
 class GeminiOptions(RemoteOptions):
-    """What else a call can carry."""
+    """Optional arguments of a call."""
 
     thinking: Literal["minimal", "low", "medium", "high"] | None = None
-    """How hard to think; the model's own measure unless said."""
+    """Thinking level; unset: the model's default."""
     safety: Literal["BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF"] | None = (
         None
     )
-    """From which probability of harm on something is blocked, for every category that can be set."""
+    """Probability of harm above which content is blocked, for every category."""
     api_version: Literal["v1", "v1beta"] = "v1"
 
 
@@ -55,7 +55,7 @@ class GeminiEditor(LibraryEditor):
     takes = frozenset({"image/png", "image/jpeg", "image/webp"})
     options: GeminiOptions
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         known = LEVELS.get(model.wire_id, ())
         listed = not model.id.startswith(f"{self.provider}:")
@@ -64,15 +64,15 @@ class GeminiEditor(LibraryEditor):
             raise StudyError(f"{name} {takes}; it was given '{self.options.thinking}'")
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One attempt; trying again is the engine's business."""
+        """One attempt; the engine does the retries."""
         client = self._client()
         used = self._arguments(request)
         contents = conversation(request, self.sendable)
-        answer = await self._ask(client, contents, used)
+        answer = await self._call(client, contents, used)
         reply = read_reply(answer.json(), self.name)
         dollars = self.cost(request, reply.tokens, made=reply.image is not None)
         if reply.image is None:
-            raise unsettled_if_unpriced(reply.refusal(self.name, dollars))
+            raise mark_unsettled(reply.refusal(self.name, dollars))
         image, mime = self.received(reply.image, raw=reply.raw, dollars=dollars)
         if request.settings.session == "single":
             used["turns"] = len(request.history)
@@ -87,7 +87,7 @@ class GeminiEditor(LibraryEditor):
         )
 
     def _arguments(self, request: EditRequest) -> dict[str, Any]:
-        """Everything beside the words and the images. Without a ratio the output follows the input's."""
+        """All arguments except instruction and images. Without an aspect ratio the output follows the input's."""
         settings = request.settings
         sent: dict[str, Any] = {"response_modalities": ["TEXT", "IMAGE"], "api_version": self.options.api_version}
         if self.capabilities.seed:
@@ -96,7 +96,7 @@ class GeminiEditor(LibraryEditor):
             sent["temperature"] = settings.temperature
         if settings.aspect:
             sent["aspect_ratio"] = settings.aspect
-        # a model of one size makes that size unasked, and 2.5 fails when it is asked
+        # a model with a single size needs no argument, and 2.5 rejects it
         if settings.resolution and len(self.model.resolutions) > 1:
             sent["image_size"] = settings.resolution
         if settings.reasoning:
@@ -107,29 +107,29 @@ class GeminiEditor(LibraryEditor):
             sent["safety"] = self.options.safety
         return sent
 
-    async def _ask(self, client: Any, contents: list[types.Content], used: Mapping[str, Any]) -> Answer:
-        """The reply as it came, or the error that it means."""
+    async def _call(self, client: Any, contents: list[types.Content], used: Mapping[str, Any]) -> HttpReply:
+        """The raw reply; raises the error that a failed one means."""
         from google.genai import errors
 
         try:
-            with reaching(self.base_url):
+            with http_errors(self.base_url):
                 found = await client.aio.models.generate_content(
                     model=self.model.wire_id, contents=contents, config=_config(used)
                 )
         except errors.APIError as error:
             raise failure(answer_of(cast("httpx2.Response", error.response))) from error
-        except (UnicodeDecodeError, RecursionError) as error:  # the body of a failure that cannot be read
+        except (UnicodeDecodeError, RecursionError) as error:  # an error body that cannot be decoded
             raise BadReply(f"{self.name} answered with something that is not text", unsettled=True) from error
-        except ValueError as error:  # the library looks at what it is given
+        except ValueError as error:  # the library validates its arguments
             raise StudyError(f"{self.name} cannot be asked so: {clean(str(error))}") from error
         body = found.sdk_http_response.body or ""
-        return Answer(200, found.sdk_http_response.headers or {}, body.encode("utf-8", "replace"), self.base_url)
+        return HttpReply(200, found.sdk_http_response.headers or {}, body.encode("utf-8", "replace"), self.base_url)
 
     def _make(self, connections: httpx2.AsyncClient) -> Any:
-        """A client that takes nothing but the proxy from the environment."""
+        """A client that takes only the proxy from the environment."""
         key = require_key(self.variables, "Gemini")
         log = logging.getLogger("google_genai")
-        if not log.handlers:  # it tells the terminal when it finds two keys, of which it uses neither here
+        if not log.handlers:  # it warns on the terminal about two keys, though it uses neither here
             log.addHandler(logging.NullHandler())
         try:
             from google import genai
@@ -144,9 +144,9 @@ class GeminiEditor(LibraryEditor):
             http_options=types.HttpOptions(
                 base_url=self.base_url,
                 api_version=self.options.api_version,
-                timeout=max(1, int(self.patience * 1000)),
+                timeout=max(1, int(self.request_seconds * 1000)),
                 httpx_async_client=connections,
-                client_args={"verify": trusted()},  # of the other client, which nobody uses
+                client_args={"verify": trust_store()},  # for the sync client, which is not used
             ),
         )
 
@@ -157,7 +157,7 @@ def _config(used: Mapping[str, Any]) -> types.GenerateContentConfig:
     shape = {name: used[name] for name in ("aspect_ratio", "image_size") if name in used}
     thinking = {name: used[name] for name in ("include_thoughts", "thinking_level") if name in used}
     return types.GenerateContentConfig(
-        should_return_http_response=True,  # as it came: the library leaves out what it does not know
+        should_return_http_response=True,  # the raw reply: the library drops unknown fields
         automatic_continuation=False,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         response_modalities=used["response_modalities"],

@@ -1,4 +1,4 @@
-"""What a Gemini model said: its last image that is no draft, its thoughts, its words, or why there is no image."""
+"""Reads a Gemini reply: its last image that is not a draft, thoughts and text, or why there is no image."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from convergebench.editors.providers.sdk import count, from_base64, raw_of, rows, table, text
 from convergebench.errors import BadReply, EditorError, Refused
 from convergebench.wire.client import clean
-from convergebench.wire.raw import beginning
+from convergebench.wire.raw import truncated
 
-UNWILLING = frozenset(
+REFUSAL_REASONS = frozenset(
     {
         "SAFETY",
         "IMAGE_SAFETY",
@@ -25,17 +25,17 @@ UNWILLING = frozenset(
         "LANGUAGE",
     }
 )
-"""Ends by which a filter says no. NO_IMAGE, IMAGE_OTHER, OTHER, MAX_TOKENS and the like name no reason that would hold
-the next time: they are bad replies, and tried again."""
+"""Finish reasons of a content filter. NO_IMAGE, IMAGE_OTHER, OTHER, MAX_TOKENS and the like may not recur: they are bad
+replies, which are retried."""
 LONGEST_SIGNATURES = 8_000_000
-"""Characters of thought signatures that are kept of a reply."""
-WILLING = frozenset({"STOP", "NO_IMAGE"})
-"""Ends at which words without an image are the model's own answer."""
+"""Most characters of thought signatures that are stored of a reply."""
+ANSWERED_REASONS = frozenset({"STOP", "NO_IMAGE"})
+"""Finish reasons at which text without an image is the model's own refusal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A reply that has been read."""
+class GeminiReply:
+    """A parsed reply."""
 
     raw: str
     image: bytes | None
@@ -44,47 +44,47 @@ class Reply:
     thoughts: str | None
     words: str
     blocked: str
-    """Why the question was not let through."""
+    """Why the prompt was blocked."""
     finish: str
     message: str
     version: str
     tokens: Mapping[str, int]
 
     def refusal(self, name: str, dollars: float) -> EditorError:
-        """Why there is no image."""
+        """The error to raise if there is no image."""
         if self.blocked:
             why = self.message or self.words or "the question was not let through"
             return Refused(clean(f"{self.blocked}: {why}"), reason=self.blocked, raw=self.raw, dollars=dollars)
         why = self.message or self.words
-        if self.finish in UNWILLING:
-            said = f"{self.finish}: {why}" if why else self.finish
-            return Refused(clean(said), reason=self.finish, raw=self.raw, dollars=dollars)
-        if self.words and self.finish in WILLING:
+        if self.finish in REFUSAL_REASONS:
+            detail = f"{self.finish}: {why}" if why else self.finish
+            return Refused(clean(detail), reason=self.finish, raw=self.raw, dollars=dollars)
+        if self.words and self.finish in ANSWERED_REASONS:
             return Refused(clean(self.words), reason="text-only", raw=self.raw, dollars=dollars)
         drafts = f", only {self.drafts} drafts" if self.drafts else ""
         ended = f" (it ended with {self.finish}{f': {clean(why)}' if why else ''})" if self.finish else ""
         return BadReply(f"{name} sent no image{drafts}{ended}", raw=self.raw, dollars=dollars)
 
 
-def read_reply(body: Any, name: str) -> Reply:
-    """The reply of one call, or `BadReply`."""
-    raw = kept(body, name)
+def read_reply(body: Any, name: str) -> GeminiReply:
+    """Parse the reply of one call; `BadReply` if it has no usable form."""
+    raw = raw_with_signatures(body, name)
     if not isinstance(body, dict):
         raise BadReply(f"{name} answered with a {type(body).__name__}", raw=raw, unsettled=True)
     first = next(iter(rows(body.get("candidates"))), {})
     parts = rows(table(first.get("content")).get("parts"))
     thoughts = [part for part in parts if part.get("thought") is True]
-    spoken = [part for part in parts if part.get("thought") is not True]
-    pictures = [table(part["inlineData"]).get("data") for part in spoken if "inlineData" in part]
-    # what is no base64 is an image of no bytes: it was made and paid for, and cannot be read
+    answer_parts = [part for part in parts if part.get("thought") is not True]
+    pictures = [table(part["inlineData"]).get("data") for part in answer_parts if "inlineData" in part]
+    # invalid base64 counts as an empty image: it was made and paid for, but cannot be read
     image = (from_base64(pictures[-1]) or b"") if pictures else None
     feedback = table(body.get("promptFeedback"))
-    return Reply(
+    return GeminiReply(
         raw=raw,
         image=image,
         drafts=sum("inlineData" in part for part in thoughts),
         thoughts=_joined(thoughts) or None,
-        words=_joined(spoken),
+        words=_joined(answer_parts),
         blocked=clean(text(feedback.get("blockReason"))),
         finish=clean(text(first.get("finishReason"))),
         message=text(feedback.get("blockReasonMessage")) or text(first.get("finishMessage")),
@@ -94,7 +94,7 @@ def read_reply(body: Any, name: str) -> Reply:
 
 
 def counted(usage: Mapping[str, Any], *, made: bool) -> dict[str, int]:
-    """Tokens by the kinds of the price table. Thoughts are charged as text; what has no kind is the dearer one."""
+    """Tokens by kind in the price table. Thoughts count as text; tokens without a kind as the more expensive one."""
     asked, answered = count(usage.get("promptTokenCount")), count(usage.get("candidatesTokenCount"))
     image_asked = _of("IMAGE", usage.get("promptTokensDetails"))
     details = rows(usage.get("candidatesTokensDetails"))
@@ -109,11 +109,11 @@ def counted(usage: Mapping[str, Any], *, made: bool) -> dict[str, int]:
     }
 
 
-def kept(body: Any, name: str) -> str:
-    """The reply without image bytes. Thought signatures are as long as images and stay: the next turn repeats them."""
+def raw_with_signatures(body: Any, name: str) -> str:
+    """The reply without image bytes, but with thought signatures, which the next turn must send back."""
     plain = json.loads(raw_of(body, name))
     left = LONGEST_SIGNATURES
-    # a reply that is too long to be kept has become a note, without any parts
+    # a reply that is too long to be stored was replaced by a note without parts
     for part, original in zip(_all_parts(plain), _all_parts(body), strict=False):
         signature = original.get("thoughtSignature")
         if isinstance(signature, str) and len(signature) <= left:
@@ -128,7 +128,7 @@ def _all_parts(body: Any) -> Iterator[dict[str, Any]]:
 
 
 def _joined(parts: list[dict[str, Any]]) -> str:
-    return beginning("\n\n".join(said for part in parts if (said := text(part.get("text")).strip())))
+    return truncated("\n\n".join(words for part in parts if (words := text(part.get("text")).strip())))
 
 
 def _of(kind: str, details: Any) -> int:

@@ -1,4 +1,4 @@
-"""GPT Image models by `images.edit`: one image and words in, one image out. No seed, no session, no reasoning."""
+"""GPT Image models by `images.edit`: image and instruction in, one image out. No seed, no session, no reasoning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from convergebench.editors.models.table import Model
+from convergebench.editors.models.table import ModelEntry
 from convergebench.editors.providers.openai.client import OpenAIEditor, OpenAIOptions
 from convergebench.editors.providers.openai.prices import at_quality
 from convergebench.editors.providers.openai.sizes import resolution_of
@@ -22,7 +22,7 @@ class OpenAIImagesEditor(OpenAIEditor):
     Options = OpenAIOptions
     provider = "openai"
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
         if self.options.dollars is not None:
             return
@@ -37,12 +37,12 @@ class OpenAIImagesEditor(OpenAIEditor):
             self.capabilities = replace(self.capabilities, dollars_per_call=once, dollars_by_resolution={})
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One attempt; trying again is the engine's business."""
+        """One attempt; the engine does the retries."""
         client = self._client()
         used = self.image_arguments(request)
         data, mime = self.sendable(request)
         picture = (f"image.{mime.removeprefix('image/')}", data, mime)
-        body = await self.ask(
+        body = await self.call_api(
             client.images.with_raw_response.edit(
                 model=self.model.wire_id, image=picture, prompt=request.instruction, n=1, **used
             )
@@ -53,12 +53,12 @@ class OpenAIImagesEditor(OpenAIEditor):
         if not image:
             raise BadReply(f"{self.name} sent no image", raw=raw, dollars=dollars, unsettled=not dollars)
         image, mime = self.received(image, raw=raw, dollars=dollars)
-        told = {name: clean(text(body[name])) for name in ("size", "quality") if text(body.get(name))}
-        return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used={**used, "made": told} if told else used)
+        made = {name: clean(text(body[name])) for name in ("size", "quality") if text(body.get(name))}
+        return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used={**used, "made": made} if made else used)
 
 
 def counted(usage: Any) -> dict[str, int]:
-    """Tokens by the kinds of the price table; what has no kind is an image's."""
+    """Tokens by kind in the price table; those without a kind count as image tokens."""
     usage = table(usage)
     asked, answered = table(usage.get("input_tokens_details")), table(usage.get("output_tokens_details"))
     words, answered_words = count(asked.get("text_tokens")), count(answered.get("text_tokens"))

@@ -1,6 +1,6 @@
-"""What GPT Image models charge by quality, as read on 2026-11-15: for forecasts. Replies tell their tokens.
+"""What GPT Image models charge by quality, as read on 2026-11-15: for forecasts. Replies report their tokens.
 
-The table of models has the price of `high`, which is asked for unless the user says otherwise.
+The table of models has the price of `high`, the default quality.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BY_QUALITY: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     },
     "gpt-image-2.5-sunburst": _GPT_IMAGE_2_5,
     "gpt-image-2.5-flare": _GPT_IMAGE_2_5,
-    # of three sizes the dearest
+    # the most expensive of three sizes
     "gpt-image-1.5": {"low": (0.013,), "medium": (0.05,), "high": (0.2,)},
     "gpt-image-1-mini": {"low": (0.006,), "medium": (0.015,)},
 }
@@ -33,7 +33,7 @@ BY_QUALITY: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 
 
 def at_quality(model: str, quality: str) -> dict[str, float]:
-    """Dollars by resolution; `auto` may be the dearest; empty where nobody knows."""
+    """Dollars by resolution; `auto` counts as the most expensive; empty if unknown."""
     known = BY_QUALITY.get(re.sub(r"-\d{4}-\d{2}-\d{2}$", "", model), {})  # a snapshot costs what its model costs
     prices = max(known.values(), default=()) if quality == "auto" else known.get(quality, ())
     return dict(zip(RESOLUTIONS, prices, strict=False))

@@ -1,7 +1,7 @@
 """GPT Image as a tool of a language model, by the Responses API: for single sessions and for reasoning summaries.
 
-The editor is a pair, `MODEL+TOOL`: the language model reads the words and the image, thinks, and writes a prompt of
-its own for the image model (kept in the raw reply as `revised_prompt`). It is another editor than its tool alone.
+The editor is a pair, `MODEL+TOOL`: the language model reads instruction and image, thinks, and writes its own prompt
+for the image model (stored in the raw reply as `revised_prompt`). So it is another editor than the image model alone.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from convergebench.editors.models.table import Model
+from convergebench.editors.models.table import ModelEntry
 from convergebench.editors.providers.openai.client import OpenAIEditor, OpenAIOptions
 from convergebench.editors.providers.openai.images import counted
-from convergebench.editors.providers.openai.response import Response, read_response
+from convergebench.editors.providers.openai.response import ResponsesReply, read_response
 from convergebench.editors.providers.remote import data_uri
-from convergebench.editors.providers.sdk import count, table, text, unsettled_if_unpriced
+from convergebench.editors.providers.sdk import count, mark_unsettled, table, text
 from convergebench.types import Edited, EditRequest
 
 TOOL = "gpt-image-2"
-"""The tool's own choice where none is named."""
+"""The default image model."""
 
 
 class OpenAIResponsesOptions(OpenAIOptions):
-    """What else a call can carry."""
+    """Optional arguments of a call."""
 
     model: str = ""
-    """Another language model than the name says; nobody knows its price."""
+    """Overrides the language model of the name; its price is then unknown."""
     tool: str = ""
-    """Another image model than the name says."""
+    """Overrides the image model of the name."""
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
-    """How hard to think."""
+    """Reasoning effort."""
     moderation: Literal["auto", "low"] | None = None
 
 
@@ -42,39 +42,39 @@ class OpenAIResponsesEditor(OpenAIEditor):
     provider = "openai-responses"
     options: OpenAIResponsesOptions
 
-    def __init__(self, name: str, model: Model, given: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, model: ModelEntry, given: Mapping[str, Any]) -> None:
         super().__init__(name, model, given)
-        self.thinker = self.options.model or model.wire_id.partition("+")[0]
+        self.language_model = self.options.model or model.wire_id.partition("+")[0]
         if (self.options.model or self.options.tool) and self.options.dollars is None:
             self.capabilities = replace(self.capabilities, dollars_per_call=None, dollars_by_resolution={})
 
     @classmethod
-    def unlisted(cls, called: str) -> Model:
-        """A pair that the table does not know: what the interface itself offers is there all the same."""
+    def unlisted(cls, called: str) -> ModelEntry:
+        """A pair that the table does not list, with the capabilities of the interface."""
         return super().unlisted(called).model_copy(update={"sessions": True, "reasoning": True})
 
-    def _painter(self) -> str:
+    def _image_model(self) -> str:
         return self.options.tool or self.model.wire_id.partition("+")[2] or TOOL
 
     async def edit(self, request: EditRequest) -> Edited:
-        """One attempt; trying again is the engine's business."""
+        """One attempt; the engine does the retries."""
         client = self._client()
         settings, options = request.settings, self.options
         single = settings.session == "single"
-        tool = {"action": "edit", "model": self.painter, **self.image_arguments(request)}
+        tool = {"action": "edit", "model": self.image_model, **self.image_arguments(request)}
         if options.moderation:
             tool["moderation"] = options.moderation
         reasoning = {"summary": "auto" if settings.reasoning else None, "effort": options.effort}
         sent: dict[str, Any] = {
-            "model": self.thinker,
-            "store": single,  # a session goes on from what is stored; nothing else needs to be
+            "model": self.language_model,
+            "store": single,  # only sessions need stored responses
             "reasoning": {name: value for name, value in reasoning.items() if value},
             "previous_response_id": _last(request) if single else None,
         }
         sent = {name: value for name, value in sent.items() if value not in (None, {})}
-        body = await self.ask(
+        body = await self.call_api(
             client.responses.with_raw_response.create(
-                input=self._said(request, whole="previous_response_id" not in sent),
+                input=self._input(request, with_history="previous_response_id" not in sent),
                 tools=[{"type": "image_generation", **tool}],
                 tool_choice={"type": "image_generation"},
                 **sent,
@@ -85,24 +85,24 @@ class OpenAIResponsesEditor(OpenAIEditor):
             used["turns"] = len(request.history)
         return self._edited(request, read_response(body, self.name), used)
 
-    def _edited(self, request: EditRequest, response: Response, used: dict[str, Any]) -> Edited:
+    def _edited(self, request: EditRequest, response: ResponsesReply, used: dict[str, Any]) -> Edited:
         tokens = self._tokens(response)
         dollars = self.cost(request, tokens, made=response.image is not None)
         if response.image is None:
-            raise unsettled_if_unpriced(response.refusal(self.name, dollars))
+            raise mark_unsettled(response.refusal(self.name, dollars))
         image, mime = self.received(response.image, raw=response.raw, dollars=dollars)
         return Edited(
             image,
             mime,
-            f"{response.model or self.thinker}+{self.painter}",
+            f"{response.model or self.language_model}+{self.image_model}",
             dollars,
             reasoning=response.reasoning if request.settings.reasoning else None,
             raw=response.raw,
             used=used,
         )
 
-    def _tokens(self, response: Response) -> dict[str, int]:
-        """Tokens by the kinds of the price table; none if only one of the two models told how many it took."""
+    def _tokens(self, response: ResponsesReply) -> dict[str, int]:
+        """Tokens by kind in the price table; empty if only one of the two models reports them."""
         if self.options.model or self.options.tool:
             return {}
         usage, painted = table(response.body.get("usage")), table(response.body.get("tool_usage"))
@@ -118,9 +118,9 @@ class OpenAIResponsesEditor(OpenAIEditor):
             "model_output": count(usage.get("output_tokens")),
         }
 
-    def _said(self, request: EditRequest, *, whole: bool) -> list[dict[str, Any]]:
-        """This turn; and all before it, each with the image it began with, where the provider has not kept them."""
-        if not whole:
+    def _input(self, request: EditRequest, *, with_history: bool) -> list[dict[str, Any]]:
+        """This turn; with `with_history` also all earlier ones, each with its input image."""
+        if not with_history:
             return [self._message(request, pictured=request.image != request.history[-1].answer)]
         turns = request.history if request.settings.session == "single" else ()
         earlier = (replace(request, image=turn.image, instruction=turn.instruction) for turn in turns)
@@ -134,7 +134,7 @@ class OpenAIResponsesEditor(OpenAIEditor):
 
 
 def _last(request: EditRequest) -> str | None:
-    """The id under which the last turn is kept, if its reply is still there."""
+    """The provider's id of the last turn, if its reply is stored."""
     try:
         reply = json.loads(request.history[-1].raw or "null") if request.history else None
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""A small drawing board for sprites: smooth shapes, rounded shading, soft shadows.
+"""A canvas for sprites: smooth shapes, rounded shading, soft shadows.
 
-Coordinates are in units of the thing's width, y down; a margin all round leaves room for soft edges. Shapes become
-masks, masks are painted one over the other.
+Coordinates are in units of the object's width, y down; a margin on all sides leaves room for soft edges. Shapes are
+masks, which are painted over each other.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Sprite = NDArray[np.float32]
 
 RESOLUTION = 400
 MARGIN = 0.08
-"""Room around the thing on every side, in its widths."""
+"""Margin around the object, in units of its width."""
 
 _SHIFT = 4
 _LIGHT = np.array([-0.45, -0.65, 0.61], np.float32)
 
 
 class Canvas:
-    """An empty sprite for a thing `height` times as high as it is wide."""
+    """An empty sprite for an object `height` times as high as it is wide."""
 
     def __init__(self, height: float = 1.0) -> None:
         self.unit = RESOLUTION
@@ -85,9 +85,9 @@ class Canvas:
         fade: tuple[float, float] | None = None,
         grain: float = 0.0,
     ) -> None:
-        """Paint a shape over what is there.
+        """Paint a shape over the sprite.
 
-        `round_by` swells it (radius of its rounded edge), `gloss` adds a highlight, `fade` multiplies brightness from
+        `round_by` rounds it (radius of its edge), `gloss` adds a highlight, `fade` multiplies brightness from
         top to bottom of the shape, `grain` roughens it. Light falls from the upper left.
         """
         left, top, across, down = cv2.boundingRect((shape > 0).astype(np.uint8))
@@ -110,7 +110,7 @@ class Canvas:
         self._over(self.sprite[window], np.clip(tint, 0, 255), shape * opacity)
 
     def shadow(self, *, dx: float = 0.0, dy: float = 0.02, blur: float = 0.02, opacity: float = 0.4) -> None:
-        """A soft shadow that everything painted so far throws on what lies behind."""
+        """A soft shadow of everything painted so far on the background."""
         move = np.array([[1, 0, dx * self.unit], [0, 1, dy * self.unit]], np.float32)
         alpha = cv2.warpAffine(self.sprite[..., 3], move, (self.width, self.height))
         self._under(np.asarray(cv2.GaussianBlur(alpha, (0, 0), blur * self.unit), np.float32) * opacity)

@@ -1,7 +1,7 @@
-"""What can be added: how each thing is drawn, where it belongs, how large it is.
+"""The objects that can be added: how each is drawn, where it is placed, how large it is.
 
-`anchor` is the place in the picture (a part of a face, or a spot in a scene); `size` is the sprite's width in face
-widths for things people wear, else in shorter image sides.
+`anchor` is the position in the picture (a part of a face, or a spot in a scene); `size` is the sprite's width, in face
+widths for worn objects, else as a share of the shorter image side.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ WORN: frozenset[str] = frozenset({"eyes", "head", "cap", "ears", "neck", "scarf"
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """One thing that can be added."""
+class DrawnObject:
+    """One object that can be added."""
 
     draw: Callable[[Colour], Sprite]
     colour: Colour
@@ -48,36 +48,36 @@ class Thing:
     size: float
 
 
-THINGS: dict[str, Thing] = {
-    "glasses": Thing(worn.glasses, (38, 34, 36), "eyes", 1.02),
-    "sunglasses": Thing(worn.sunglasses, (24, 22, 24), "eyes", 1.06),
-    "hat": Thing(worn.hat, (122, 92, 66), "head", 1.95),
-    "cap": Thing(worn.cap, (44, 74, 132), "cap", 1.32),
-    "earrings": Thing(jewellery.earrings, jewellery.GOLD, "ears", 1.12),
-    "necklace": Thing(jewellery.necklace, jewellery.GOLD, "neck", 0.98),
-    "scarf": Thing(worn.scarf, (168, 44, 48), "scarf", 1.5),
-    "bow tie": Thing(worn.bow_tie, (34, 34, 42), "collar", 0.72),
-    "tie": Thing(worn.tie, (44, 62, 116), "collar", 0.42),
-    "headphones": Thing(worn.headphones, (46, 46, 52), "over-ears", 1.3),
-    "watch": Thing(jewellery.watch, (74, 48, 32), "wrist", 0.17),
-    "beard": Thing(hair.beard, (70, 50, 38), "jaw", 0.98),
-    "moustache": Thing(hair.moustache, (62, 44, 34), "lip", 0.52),
-    "chair": Thing(house.chair, (158, 108, 64), "floor", 0.33),
-    "lamp": Thing(house.lamp, (242, 222, 172), "table", 0.22),
-    "candle": Thing(house.candle, (244, 238, 222), "table", 0.14),
-    "cup": Thing(house.cup, (244, 242, 238), "table", 0.22),
-    "book": Thing(house.book, (124, 40, 44), "table", 0.38),
-    "umbrella": Thing(house.umbrella, (176, 40, 52), "hand", 0.44),
-    "ball": Thing(toys.ball, (206, 34, 34), "floor", 0.20),
-    "balloon": Thing(toys.balloon, (214, 44, 60), "air", 0.19),
-    "bottle": Thing(toys.bottle, (46, 96, 66), "table", 0.12),
-    "gift": Thing(toys.gift, (168, 44, 60), "table", 0.22),
-    "clock": Thing(toys.clock, (92, 66, 46), "wall", 0.20),
-    "plant": Thing(plants.plant, plants.LEAF, "floor", 0.34),
-    "vase": Thing(plants.vase, (70, 110, 160), "table", 0.27),
-    "cat": Thing(animals.cat, (150, 112, 78), "floor", 0.30),
-    "dog": Thing(animals.dog, (158, 106, 58), "floor", 0.31),
-    "bird": Thing(animals.bird, (86, 120, 168), "table", 0.16),
+THINGS: dict[str, DrawnObject] = {
+    "glasses": DrawnObject(worn.glasses, (38, 34, 36), "eyes", 1.02),
+    "sunglasses": DrawnObject(worn.sunglasses, (24, 22, 24), "eyes", 1.06),
+    "hat": DrawnObject(worn.hat, (122, 92, 66), "head", 1.95),
+    "cap": DrawnObject(worn.cap, (44, 74, 132), "cap", 1.32),
+    "earrings": DrawnObject(jewellery.earrings, jewellery.GOLD, "ears", 1.12),
+    "necklace": DrawnObject(jewellery.necklace, jewellery.GOLD, "neck", 0.98),
+    "scarf": DrawnObject(worn.scarf, (168, 44, 48), "scarf", 1.5),
+    "bow tie": DrawnObject(worn.bow_tie, (34, 34, 42), "collar", 0.72),
+    "tie": DrawnObject(worn.tie, (44, 62, 116), "collar", 0.42),
+    "headphones": DrawnObject(worn.headphones, (46, 46, 52), "over-ears", 1.3),
+    "watch": DrawnObject(jewellery.watch, (74, 48, 32), "wrist", 0.17),
+    "beard": DrawnObject(hair.beard, (70, 50, 38), "jaw", 0.98),
+    "moustache": DrawnObject(hair.moustache, (62, 44, 34), "lip", 0.52),
+    "chair": DrawnObject(house.chair, (158, 108, 64), "floor", 0.33),
+    "lamp": DrawnObject(house.lamp, (242, 222, 172), "table", 0.22),
+    "candle": DrawnObject(house.candle, (244, 238, 222), "table", 0.14),
+    "cup": DrawnObject(house.cup, (244, 242, 238), "table", 0.22),
+    "book": DrawnObject(house.book, (124, 40, 44), "table", 0.38),
+    "umbrella": DrawnObject(house.umbrella, (176, 40, 52), "hand", 0.44),
+    "ball": DrawnObject(toys.ball, (206, 34, 34), "floor", 0.20),
+    "balloon": DrawnObject(toys.balloon, (214, 44, 60), "air", 0.19),
+    "bottle": DrawnObject(toys.bottle, (46, 96, 66), "table", 0.12),
+    "gift": DrawnObject(toys.gift, (168, 44, 60), "table", 0.22),
+    "clock": DrawnObject(toys.clock, (92, 66, 46), "wall", 0.20),
+    "plant": DrawnObject(plants.plant, plants.LEAF, "floor", 0.34),
+    "vase": DrawnObject(plants.vase, (70, 110, 160), "table", 0.27),
+    "cat": DrawnObject(animals.cat, (150, 112, 78), "floor", 0.30),
+    "dog": DrawnObject(animals.dog, (158, 106, 58), "floor", 0.31),
+    "bird": DrawnObject(animals.bird, (86, 120, 168), "table", 0.16),
 }
 
 _APPLE, _PEAR, _BANANA, _BUNCH, _BERRY = fruit.apple, fruit.pear, fruit.banana, fruit.bunch, fruit.berry
@@ -125,12 +125,12 @@ FRUITS: dict[str, tuple[Callable[[Colour], Sprite], Colour, float]] = {
     "jackfruit": (_MELON, (150, 150, 66), 0.25),
 }
 for _name, (_draw, _colour, _size) in FRUITS.items():
-    THINGS[_name] = Thing(_draw, _colour, "table", _size)
+    THINGS[_name] = DrawnObject(_draw, _colour, "table", _size)
 
 
 @lru_cache(maxsize=128)
 def drawing(name: str, colour: Colour) -> Sprite:
-    """The thing in full size, drawn once."""
+    """The object in full size, cached."""
     sprite = THINGS[name].draw(colour)
     sprite.setflags(write=False)
     return sprite
@@ -138,7 +138,7 @@ def drawing(name: str, colour: Colour) -> Sprite:
 
 @lru_cache(maxsize=256)
 def sprite(name: str, colour: Colour, width: int) -> Sprite:
-    """The thing `width` pixels wide, plus its margin."""
+    """The object `width` pixels wide, plus its margin."""
     full = drawing(name, colour)
     scale = width / RESOLUTION
     size = (max(1, round(full.shape[1] * scale)), max(1, round(full.shape[0] * scale)))
@@ -150,6 +150,6 @@ def sprite(name: str, colour: Colour, width: int) -> Sprite:
 
 
 def aspect(name: str) -> float:
-    """Height over width of a thing, without its margin."""
+    """Height over width of an object, without its margin."""
     full = drawing(name, THINGS[name].colour)
     return float(full.shape[0] / RESOLUTION - 2 * MARGIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from convergebench.editors.simulated.options import read_options
-from convergebench.editors.simulated.wear.base import Occasion, Wear, WearKind
+from convergebench.editors.simulated.wear.base import Wear, WearContext, WearKind
 from convergebench.editors.simulated.wear.codec import JPEG
 from convergebench.editors.simulated.wear.grain import NOISE, SCATTER
 from convergebench.editors.simulated.wear.resample import CROP, RESIZE
@@ -28,7 +28,7 @@ KINDS: Mapping[str, WearKind] = {
     "wrinkle": WRINKLE,
 }
 
-__all__ = ["KINDS", "Occasion", "Wear", "WearKind", "read_wear"]
+__all__ = ["KINDS", "Wear", "WearContext", "WearKind", "read_wear"]
 
 
 def read_wear(where: str, given: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What a wear is: the small damage an editor does to the whole picture at every step."""
+"""Wear: the small damage that an editor does to the whole picture at every step."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from convergebench.editors.simulated.pixels import Pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """When a wear happens: the step's seed, how many steps the picture has behind it, the resolution asked for."""
+class WearContext:
+    """The step's seed, the number of earlier steps, and the requested resolution."""
 
     seed: int
     step: int
     resolution: str | None = None
 
     def random(self, salt: int) -> np.random.Generator:
-        """Random numbers fixed by the seed; `salt` tells wears of one step apart."""
+        """Random numbers determined by the seed; `salt` differs between the wears of one step."""
         return np.random.Generator(np.random.SFC64([self.seed & 0xFFFF_FFFF_FFFF, salt]))
 
 
-Wear = Callable[[Pixels, Occasion], Pixels]
-"""Gives a new picture, always the same for the same picture and occasion."""
+Wear = Callable[[Pixels, WearContext], Pixels]
+"""Returns a worn copy; deterministic for a picture and context."""
 
 
 @dataclass(frozen=True, slots=True)
 class WearKind:
-    """One kind of wear: its options and how to make it from them. `moves` when pixels change place or number."""
+    """One kind of wear: its options and its factory. `moves`: pixels change position or number."""
 
     options: Mapping[str, Option]
     make: Callable[..., Wear]

@@ -1,19 +1,19 @@
-"""Saving and loading again."""
+"""Wear by lossy compression."""
 
 from __future__ import annotations
 
-from convergebench.editors.simulated.options import Number
+from convergebench.editors.simulated.options import NumberOption
 from convergebench.editors.simulated.pixels import Pixels, decode, encode_jpeg
-from convergebench.editors.simulated.wear.base import Occasion, Wear, WearKind
+from convergebench.editors.simulated.wear.base import Wear, WearContext, WearKind
 
 
 def jpeg(*, quality: int) -> Wear:
     """JPEG at a quality of 1 … 100."""
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
         return decode(encode_jpeg(pixels, quality))
 
     return wear
 
 
-JPEG = WearKind({"quality": Number(75, 1, 100, whole=True)}, jpeg)
+JPEG = WearKind({"quality": NumberOption(75, 1, 100, whole=True)}, jpeg)

@@ -9,16 +9,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.editors.simulated.options import Number
+from convergebench.editors.simulated.options import NumberOption
 from convergebench.editors.simulated.pixels import Pixels, pixels_of
-from convergebench.editors.simulated.wear.base import Occasion, Wear, WearKind
+from convergebench.editors.simulated.wear.base import Wear, WearContext, WearKind
 
 
 def noise(*, sigma: float) -> Wear:
     """Independent Gaussian static with standard deviation `sigma` (1 is the whole range), rounded without bias."""
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
-        draws = occasion.random(1).integers(0, 1 << 16, pixels.shape, np.uint16)
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
+        draws = context.random(1).integers(0, 1 << 16, pixels.shape, np.uint16)
         offsets = _gaussian_levels(sigma)[draws]
         return pixels_of(cv2.add(pixels, offsets, dtype=cv2.CV_8U))
 
@@ -29,11 +29,11 @@ def noise(*, sigma: float) -> Wear:
 def _gaussian_levels(sigma: float) -> NDArray[np.int16]:
     """65,536 equally likely whole levels that follow the Gaussian; drawing from a table is ten times faster.
 
-    Rounding to levels adds 1/12 to the variance, which is taken off beforehand; the table is symmetric, so its
-    mean is exactly zero.
+    Rounding to levels adds 1/12 to the variance, which is subtracted beforehand; the table is symmetric, so its mean
+    is exactly zero.
     """
-    wanted = (255 * sigma) ** 2
-    spread = max(wanted - 1 / 12, 0.15 * wanted) ** 0.5
+    variance = (255 * sigma) ** 2
+    spread = max(variance - 1 / 12, 0.15 * variance) ** 0.5
     count = 1 << 16
     upper = np.array([NormalDist().inv_cdf((count / 2 + step + 0.5) / count) for step in range(0, count // 2, 8)])
     half = np.rint(np.repeat(upper, 8) * spread)
@@ -43,8 +43,8 @@ def _gaussian_levels(sigma: float) -> NDArray[np.int16]:
 def scatter(*, share: float, size: float) -> Wear:
     """Bright and dark points thrown over the picture: `share` of the area, `size` pixels across at 512."""
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
-        random = occasion.random(2)
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
+        random = context.random(2)
         height, width = pixels.shape[:2]
         radius = max(0.5, size / 2 * min(height, width) / 512)
         count = random.poisson(share * height * width / (np.pi * radius**2))
@@ -61,5 +61,5 @@ def scatter(*, share: float, size: float) -> Wear:
     return wear
 
 
-NOISE = WearKind({"sigma": Number(2 / 255, 0.0, 0.5)}, noise, random=True)
-SCATTER = WearKind({"share": Number(0.0015, 0.0, 0.2), "size": Number(2.4, 0.5, 20)}, scatter, random=True)
+NOISE = WearKind({"sigma": NumberOption(2 / 255, 0.0, 0.5)}, noise, random=True)
+SCATTER = WearKind({"share": NumberOption(0.0015, 0.0, 0.2), "size": NumberOption(2.4, 0.5, 20)}, scatter, random=True)

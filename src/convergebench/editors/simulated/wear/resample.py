@@ -1,4 +1,4 @@
-"""Other sizes: shrinking and enlarging, and the aspect ratios a model knows."""
+"""Wear by resizing: shrinking and enlarging, and cropping to supported aspect ratios."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 import numpy as np
 from PIL import Image
 
-from convergebench.editors.simulated.options import Choice, Number
+from convergebench.editors.simulated.options import ChoiceOption, NumberOption
 from convergebench.editors.simulated.pixels import Pixels
-from convergebench.editors.simulated.wear.base import Occasion, Wear, WearKind
+from convergebench.editors.simulated.wear.base import Wear, WearContext, WearKind
 
 
 def resize(*, factor: float) -> Wear:
     """Down by a factor and up again, both by Lanczos."""
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
         height, width = pixels.shape[:2]
         small = (max(1, round(width * factor)), max(1, round(height * factor)))
         return _lanczos(_lanczos(pixels, small), (width, height))
@@ -32,11 +32,11 @@ def _lanczos(pixels: Pixels, size: tuple[int, int]) -> Pixels:
 
 BUDGETS = {"1K": 1, "2K": 2, "4K": 4}
 _ACROSS, _DOWN = 64, 16
-"""A model's latent grid: widths come in steps of 64, heights in steps of 16 at 1K."""
+"""Latent grid of a model: widths in steps of 64, heights in steps of 16, at 1K."""
 
 
 def snapped(width: int, height: int) -> tuple[int, int]:
-    """The 1K size a model would answer with: about a megapixel on its grid. 5632×3072 becomes 1408×752."""
+    """The 1K size of a model's answer: about a megapixel on its grid. 5632×3072 becomes 1408×752."""
     across = max(_ACROSS, _ACROSS * round(1024 * math.sqrt(width / height) / _ACROSS))
     return across, max(_DOWN, _DOWN * round(1024 * 1024 / across / _DOWN))
 
@@ -44,10 +44,10 @@ def snapped(width: int, height: int) -> tuple[int, int]:
 def crop(*, budget: str) -> Wear:
     """Cut to the nearest aspect ratio on the grid; then, unless the budget is `keep`, resize to 1K, 2K or 4K.
 
-    The first step cuts, later ones find nothing to cut. A resolution in the settings overrules the budget.
+    Only the first step cuts. A resolution in the settings overrides the budget.
     """
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
         height, width = pixels.shape[:2]
         across, down = snapped(width, height)
         cut_width = min(width, max(1, round(height * across / down)))
@@ -59,11 +59,11 @@ def crop(*, budget: str) -> Wear:
         elif height - cut_height > 1:
             top = (height - cut_height) // 2
             pixels = np.ascontiguousarray(pixels[top : top + cut_height])
-        times = BUDGETS.get(occasion.resolution or budget)
+        times = BUDGETS.get(context.resolution or budget)
         return pixels if times is None else _lanczos(pixels, (across * times, down * times))
 
     return wear
 
 
-RESIZE = WearKind({"factor": Number(0.75, 0.05, 1.0)}, resize)
-CROP = WearKind({"budget": Choice("keep", ("keep", "1K", "2K", "4K"))}, crop, moves=True)
+RESIZE = WearKind({"factor": NumberOption(0.75, 0.05, 1.0)}, resize)
+CROP = WearKind({"budget": ChoiceOption("keep", ("keep", "1K", "2K", "4K"))}, crop, moves=True)

@@ -1,4 +1,4 @@
-"""Damage to colour alone, level by level: exact laws that analysis can be tested against."""
+"""Damage to colour only, level by level: exact laws for tests of the analysis."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from convergebench.editors.simulated.options import Choice, HexColour, Number, colour_of
+from convergebench.editors.simulated.options import ChoiceOption, ColourOption, NumberOption, colour_of
 from convergebench.editors.simulated.pixels import Pixels, pixels_of
-from convergebench.editors.simulated.wear.base import Occasion, Wear, WearKind
+from convergebench.editors.simulated.wear.base import Wear, WearContext, WearKind
 
 
 def tint(*, red: float, green: float, blue: float) -> Wear:
     """A constant shift per step, in 8-bit levels. Fractions build up: 0.5 adds a level every other step."""
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
-        now = [_sum(rate, occasion.step + 1) - _sum(rate, occasion.step) for rate in (red, green, blue)]
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
+        now = [_sum(rate, context.step + 1) - _sum(rate, context.step) for rate in (red, green, blue)]
         table = np.clip(np.arange(256)[:, None] + now, 0, 255).astype(np.uint8)[None]
         return pixels_of(cv2.LUT(pixels, table))
 
@@ -32,13 +32,13 @@ def _sum(rate: float, steps: int) -> int:
 def contract(*, q: float, target: str) -> Wear:
     """X → I* + √q · (x − I*) per step, so that a round of two steps contracts by q towards the colour I*.
 
-    Plain rounding would stick within 5 levels of I*. The picture's step count tells which levels have merged so far,
-    so each level is moved to where the levels it came from ought to be: rounding errors do not add up.
+    Plain rounding would get stuck within 5 levels of I*. The picture's step count determines which levels have merged
+    so far, so each level is moved to the exact position of its source levels: rounding errors do not add up.
     """
     colour = colour_of(target)
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
-        return pixels_of(cv2.LUT(pixels, _contraction(q, colour, occasion.step)))
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
+        return pixels_of(cv2.LUT(pixels, _contraction(q, colour, context.step)))
 
     return wear
 
@@ -49,7 +49,7 @@ def _contraction(q: float, colour: tuple[int, int, int], step: int) -> NDArray[n
     columns = []
     for target in colour:
         here, there = _contracted(q, target, step), _contracted(q, target, step + 1)
-        # Levels the source cannot have led to (a thing just added) move by the plain rule.
+        # Levels that no source level leads to (an object just added) move by the plain rule.
         table = np.rint(target + math.sqrt(q) * (np.arange(256) - target))
         table[here] = there
         columns.append(table)
@@ -73,13 +73,13 @@ def cycle(*, direction: str) -> Wear:
     """The channels change places in a ring: red → green → blue → red. Lossless; three steps are the identity."""
     order = [2, 0, 1] if direction == "forward" else [1, 2, 0]
 
-    def wear(pixels: Pixels, occasion: Occasion) -> Pixels:
+    def wear(pixels: Pixels, context: WearContext) -> Pixels:
         return np.ascontiguousarray(pixels[..., order])
 
     return wear
 
 
-_SHIFT = Number(0.0, -32, 32)
-TINT = WearKind({"red": _SHIFT, "green": Number(1.0, -32, 32), "blue": _SHIFT}, tint)
-CONTRACT = WearKind({"q": Number(0.8, 0.01, 0.999), "target": HexColour("#808080")}, contract)
-CYCLE = WearKind({"direction": Choice("forward", ("forward", "backward"))}, cycle)
+_SHIFT = NumberOption(0.0, -32, 32)
+TINT = WearKind({"red": _SHIFT, "green": NumberOption(1.0, -32, 32), "blue": _SHIFT}, tint)
+CONTRACT = WearKind({"q": NumberOption(0.8, 0.01, 0.999), "target": ColourOption("#808080")}, contract)
+CYCLE = WearKind({"direction": ChoiceOption("forward", ("forward", "backward"))}, cycle)

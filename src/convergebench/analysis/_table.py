@@ -1,0 +1,6 @@
+"""Built-in parts of analysis → where they live. Read only when a name is looked up."""
+
+TABLE: dict[str, str] = {
+    "comparison": "convergebench.analysis.parts:comparison",
+    "decay": "convergebench.analysis.parts:decay",
+}

@@ -1,0 +1,137 @@
+"""Running a study: plan it, edit, walk the stages that the study names, report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convergebench.conductor.begin import begin, compare_replicates
+from convergebench.conductor.checks import check_analysis, check_parts, check_ready
+from convergebench.conductor.editing import all_failed, edit, note_failures, note_unsettled
+from convergebench.conductor.measuring import note_sizes, place_for
+from convergebench.conductor.observer import Observer
+from convergebench.conductor.options import RunOptions
+from convergebench.conductor.prepare import prepare
+from convergebench.conductor.stages.base import Stage, StageContext, stage_code, stages_of
+from convergebench.conductor.study import require_names
+from convergebench.engine.prepared import Prepared
+from convergebench.roles.base import Role
+from convergebench.store.run import Run
+from convergebench.store.spec_merge import kept_amounts
+from convergebench.studies.base import load_study
+from convergebench.studies.spec import StudySpec
+from convergebench.types import Editor, SourceImage
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study that was checked and could be run; nothing is begun."""
+
+    root: Path
+    prepared: Prepared
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+    """What is worth knowing about its constants."""
+    stage_lines: tuple[str, ...]
+    """What the stages will do."""
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run ended."""
+
+    root: Path
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    """How many chains ended in which way."""
+    stopped: str | None = None
+    """Why it ended before its time, or None; the same call goes on."""
+    interrupted: bool = False
+    failed: str = ""
+    """One line if no chain was finished; else empty."""
+    reason: str = ""
+    """Why the first of the failed chains failed."""
+
+
+def plan(
+    spec: StudySpec,
+    root: Path,
+    *,
+    editors: Mapping[str, Editor] | None = None,
+    sources: Sequence[SourceImage] | None = None,
+    roles: Mapping[str, Role] | None = None,
+) -> Plan:
+    """Check everything that can be checked without a call.
+
+    `editors` and `roles` are objects that stand behind names of the study; `sources` are images in place of its suite.
+    """
+    require_names(root)
+    prepared = prepare(spec, editors=editors, sources=sources, roles=roles)
+    notes = check_analysis(prepared)
+    check_parts(load_study(spec.study))
+    stages = stages_of(prepared)
+    lines: list[str] = []
+    for stage in stages:
+        with stage_code(stage):
+            lines += stage.check(prepared)
+    return Plan(root, prepared, tuple(stages), tuple(notes), tuple(lines))
+
+
+def run(planned: Plan, options: RunOptions | None = None, observer: Observer | None = None) -> RunOutcome:
+    """Edit, then walk the stages of the study; the same call goes on where it was stopped."""
+    options, observer = options or RunOptions(), observer or Observer()
+    root, prepared = planned.root, planned.prepared
+    for line in planned.notes:
+        observer.note(f"note: {line}")
+    check_ready(prepared, observer)
+    place_for(prepared.metrics, options.device, prepared.precision)  # a device that is not there is refused now
+    halted: list[str] = []
+    with Run.create(root) as opened, ExitStack() as working:
+        manifest = begin(opened, prepared)
+        more = kept_amounts(prepared.spec, manifest.spec)
+        if more:
+            observer.note(f"note: {root} keeps what it was asked for before: {', '.join(more)}; nothing is taken away")
+        context = StageContext(root, prepared, options, observer, opened)
+        beginning = [begun for stage in planned.stages if (begun := stage.begin(context)) is not None]
+        for begun in beginning:
+            working.enter_context(begun)
+
+        def chain_grew(editor: str, case: str) -> None:
+            for begun in beginning:
+                begun.chain_grew(editor, case)
+
+        edits = edit(
+            opened, prepared, observer=observer, max_cost=options.max_cost, reuse=options.reuse, chain_grew=chain_grew
+        )
+        if any(chain.case.replicate for chain in prepared.chains):
+            compare_replicates(opened)
+        note_failures(opened, observer)
+        note_unsettled(opened.journal, observer)
+        failed = all_failed(opened, prepared)
+        reason = next((row.detail for row in opened.journal.chains().values() if row.status == "failed"), "")
+        if edits.interrupted:
+            return RunOutcome(root, edits.statuses, edits.stopped, interrupted=True)
+        halted += _walk([stage for stage in planned.stages if not stage.pages], context)
+    if options.report:
+        from convergebench.conductor.reporting import report
+
+        report(root, plots=options.plots, observer=observer)
+    else:
+        note_sizes(root, prepared.spec["measure"]["align"], observer)
+    stopped = next(iter([edits.stopped] if edits.stopped else halted), None)
+    if failed and stopped is None:
+        return RunOutcome(root, edits.statuses, failed=failed, reason=reason)
+    if options.report:
+        context = StageContext(root, prepared, options, observer, None)
+        halted += _walk([stage for stage in planned.stages if stage.pages], context)
+    return RunOutcome(root, edits.statuses, stopped or next(iter(halted), None))
+
+
+def _walk(stages: Sequence[Stage], context: StageContext) -> list[str]:
+    """Carry out stages in order; why they stopped."""
+    reasons = []
+    for stage in stages:
+        with stage_code(stage):
+            reasons.append(stage(context))
+    return [reason for reason in reasons if reason]

@@ -1,0 +1,1 @@
+"""Stages: what is done to a run after editing. A study names its own, in order."""

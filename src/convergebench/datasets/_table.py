@@ -1,0 +1,6 @@
+"""Built-in tables that an export can have beside its pictures → where they live. Read when a name is looked up."""
+
+TABLE: dict[str, str] = {
+    "measurements": "convergebench.datasets.parts:measurements",
+    "labels": "convergebench.datasets.parts:labels",
+}

@@ -1,0 +1,147 @@
+"""The missing values of a run, in batches for workers.
+
+Comparisons of one source image go to a worker together, across chains and editors: the source is processed once, and
+networks get full batches even if chains are short.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import NamedTuple
+
+from convergebench.images.align import AlignMode
+from convergebench.kinds import measured_as
+from convergebench.measuring.worker import Comparison, MeasuringTask
+from convergebench.metrics.base import BY_ITSELF, Metric, MetricFacts
+from convergebench.metrics.place import Place
+from convergebench.store.queries.measuring import PixelComparison, measured_comparisons
+from convergebench.store.records import Records
+from convergebench.store.run import Run, is_complete
+from convergebench.types import CompareRole
+
+DEVICE_WORKERS = 2
+"""Processes that share a GPU: one decodes while the other computes."""
+MIN_COMPARISONS = 48
+"""Of a task, if its source image has as many left."""
+
+
+class Lane(NamedTuple):
+    """Metrics that run on the same device, with the number of workers."""
+
+    metrics: Mapping[str, Metric]
+    place: Place
+    workers: int
+
+
+def lanes(metrics: Mapping[str, Metric], place: Place, workers: int | None) -> Iterator[Lane]:
+    """One lane for the CPU; with a GPU, a second one for networks."""
+    count = workers or os.cpu_count() or 1
+    has_device = place.device != "cpu"
+    yield Lane({name: one for name, one in metrics.items() if not (has_device and one.facts.network)}, place, count)
+    if has_device:
+        networks = {name: one for name, one in metrics.items() if one.facts.network}
+        yield Lane(networks, place, min(count, DEVICE_WORKERS))
+
+
+class Batches:
+    """The comparisons that metrics of one lane have not measured yet."""
+
+    def __init__(
+        self, run: Run, records: Records, lane: Lane, align_mode: AlignMode, identities: Mapping[str, str]
+    ) -> None:
+        self.lane = lane
+        self._images, self._align = run.images, align_mode
+        self._captions = captions(run)
+        self._metrics_for: dict[str, list[str]] = {}
+        for name, metric in lane.metrics.items():
+            for role in roles_filled(metric.facts):
+                self._metrics_for.setdefault(role, []).append(name)
+        self._known = {
+            (comparison, name)
+            for name, metric in lane.metrics.items()
+            for comparison in measured_comparisons(records, name, mode_of(metric, align_mode), identities[name])
+        }
+        self._waiting: dict[str, list[list[Comparison]]] = {}
+        """Source image → comparisons, chain by chain."""
+
+    def add(self, rows: Iterable[PixelComparison]) -> int:
+        """Queue the missing values of these comparisons, each once; returns how many."""
+        values = 0
+        for (source, *_), group in groupby(rows, key=lambda row: (row.source, row.editor, row.case)):
+            comparisons = [found for row in group if (found := self._lacking(row)) is not None]
+            if comparisons:
+                self._waiting.setdefault(source, []).append(comparisons)
+                values += sum(len(one.metrics) for one in comparisons)
+        return values
+
+    def take(self, file_of: Callable[[str], str]) -> MeasuringTask | None:
+        """The next task, None if nothing waits; `file_of` an image id is the file that holds it."""
+        source = next(iter(self._waiting), None)
+        if source is None:
+            return None
+        chains, count = self._waiting[source], 0
+        taken: list[Comparison] = []
+        while chains and len(taken) < MIN_COMPARISONS:
+            taken += chains.pop(0)
+            count += 1
+        if not chains:
+            del self._waiting[source]
+        images = {image for one in taken for image in (one.subject, one.reference, one.via) if image}
+        files = {image: file_of(image) for image in (*images, source)}
+        return MeasuringTask(self._images, self._align, source, tuple(taken), files, self.lane.place, chains=count)
+
+    def tasks(self, file_of: Callable[[str], str]) -> Iterator[MeasuringTask]:
+        """Every task that waits."""
+        while (task := self.take(file_of)) is not None:
+            yield task
+
+    def _lacking(self, row: PixelComparison) -> Comparison | None:
+        role = measured_as(row.role, has_reference=row.reference is not None)
+        missing = tuple(name for name in self._metrics_for.get(role, ()) if (row.id, name) not in self._known)
+        if not missing:
+            return None
+        self._known.update((row.id, name) for name in missing)
+        before, after = self._captions.get(row.instruction, ("", ""))
+        return Comparison(
+            *(row.id, row.role, row.subject, row.reference, row.via, row.operation, row.instruction),
+            before=before,
+            after=after,
+            metrics=missing,
+        )
+
+
+def mode_of(metric: Metric, align_mode: AlignMode) -> str:
+    """The alignment under which a metric's values are stored; `none` for metrics of unaligned images."""
+    return align_mode if metric.facts.aligned else "none"
+
+
+def roles_filled(facts: MetricFacts) -> tuple[CompareRole, ...]:
+    """Which comparisons a metric fills in.
+
+    A metric that compares with the source also compares with step 1; a no-reference metric also rates pictures whose
+    content was meant to change, and those that only an audit asks for.
+    """
+    more: tuple[CompareRole, ...] = ()
+    if "return" in facts.roles and facts.kind in ("full-reference", "semantic"):
+        more = ("first",)
+    elif "return" in facts.roles and facts.kind == "no-reference":
+        more = BY_ITSELF
+    return (*facts.roles, *more)
+
+
+def captions(run: Run) -> dict[str, tuple[str, str]]:
+    """Instruction → captions of the picture before and after it, where the pair has them and they are unambiguous."""
+    found: dict[str, tuple[str, str]] = {}
+    conflicts: Counter[str] = Counter()
+    pairs = run.manifest.pairs if is_complete(run.root) else {}
+    for pair in pairs.values():
+        without, with_it = pair.get("before", ""), pair.get("after", "")
+        if without and with_it:
+            ways = ((pair["forward"], (without, with_it)), (pair.get("backward") or "", (with_it, without)))
+            for instruction, caption in ways:
+                conflicts[instruction] += found.get(instruction, caption) != caption
+                found[instruction] = caption
+    return {instruction: caption for instruction, caption in found.items() if not conflicts[instruction]}

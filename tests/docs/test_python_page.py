@@ -1,0 +1,57 @@
+"""The page about Python and the notebook do what they show."""
+
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+from typing import Any
+
+import nbformat.v4
+import pytest
+
+from docs.run_notebooks import executed, notebooks
+from tests.docs.blocks import ROOT, blocks
+
+PAGE = ROOT / "docs" / "python-api.md"
+
+
+def test_every_block_of_the_page_runs_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "page"}
+    for number, block in enumerate(one for one in blocks(PAGE) if one.language == "python"):
+        file = f"<block {number}>"
+        linecache.cache[file] = (len(block.text), None, block.text.splitlines(keepends=True), file)
+        exec(compile(block.text, file, "exec"), names)
+    assert names["run"].ranking.height == 2
+    assert names["found"].height > 0
+    assert names["audit"].page.is_file()
+
+
+def shown(notebook: Any) -> list[str]:
+    """The results of the cells as text; lines of progress hold the time and are left out."""
+    return [
+        output.data["text/plain"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if output.output_type == "execute_result"
+    ]
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_a_notebook_gives_the_same_results_again(path: Path) -> None:
+    kept = nbformat.v4.reads(path.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]
+    again = executed(path)
+    assert shown(again) == shown(kept), "out of date; run: python -m docs.run_notebooks"
+    progress = [
+        output for cell in again.cells for output in cell.get("outputs", ()) if output.output_type == "display_data"
+    ]
+    assert progress[0].data["text/plain"].startswith("editing   48/48 steps · 6/6 chains")
+    assert "<progress" in progress[0].data["text/html"]
+
+
+def test_the_notebook_is_small_and_names_nobodys_folders() -> None:
+    for path in notebooks():
+        text = path.read_text(encoding="utf-8")
+        assert len(text) < 400_000
+        assert str(Path.home()) not in text
+        assert str(ROOT) not in text

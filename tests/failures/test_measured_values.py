@@ -1,0 +1,71 @@
+"""What every detector measures on chains that never change.
+
+Labels of finished runs are kept as long as a detector's version stands: if its measurements change, its version must
+be raised with them. `python -m tests.failures.test_measured_values` records them anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convergebench.failures import expand_detectors, load_detector
+from convergebench.failures.base import ChainView
+from tests.failures.chains import APPLE, GREY, NOISE, TURN, asked, simulated
+from tests.failures.planted import FAILURES, planted, ripples
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "failures.json"
+
+CHAINS: dict[str, Callable[[], ChainView]] = {
+    **{name: partial(planted, change) for name, change in FAILURES.items()},
+    "ripples": lambda: planted(ripples),
+    "apples": lambda: simulated([asked(APPLE, "add", wear=NOISE) for _ in range(4)]),
+    "turns": lambda: simulated([asked(TURN, "rotate-90", unturned=index % 2) for index in range(3)]),
+    "grey": lambda: simulated([asked(GREY, "monochrome") for _ in range(2)]),
+}
+
+
+def measured(name: str) -> dict[str, Any]:
+    """By detector: its version, what it found where and how surely, and the values that it measured."""
+    chain = CHAINS[name]()
+    found = {}
+    for detector in map(load_detector, expand_detectors(["all"])):
+        result = detector(chain)
+        found[detector.facts.name] = {
+            "version": detector.facts.version,
+            "findings": [[one.step, one.last, one.shown, one.confidence, one.region] for one in result.findings],
+            "probes": {probe: list(map(list, values.items())) for probe, values in result.probes.items()},
+            "open": bool(result.cannot_tell),
+        }
+    return found
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_detector_measures_what_it_measured_or_has_another_version(name: str) -> None:
+    recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))[name]
+    now = json.loads(json.dumps(measured(name)))
+    assert now.keys() == recorded.keys()
+    for detector in recorded:
+        assert _shape(now[detector]) == _shape(recorded[detector]), detector
+        assert _numbers(now[detector]) == pytest.approx(_numbers(recorded[detector]), rel=2e-3, abs=1e-4), detector
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, dict | list):
+        return [number for part in (value.values() if isinstance(value, dict) else value) for number in _numbers(part)]
+    return [float(value)] if isinstance(value, int | float) else []
+
+
+def _shape(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shape(part) for name, part in value.items()}
+    return [_shape(part) for part in value] if isinstance(value, list) else isinstance(value, int | float)
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps({name: measured(name) for name in CHAINS}, indent=None), encoding="utf-8")

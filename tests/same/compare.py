@@ -1,0 +1,61 @@
+"""Two texts are equal if their words are, and their numbers to within rounding."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+_NUMBER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])")
+_SHOWN = 12
+
+
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """One line for each file that is missing, new, or differs, with the first place where it does."""
+    found = [f"{name}: is missing" for name in before if name not in now]
+    found += [f"{name}: is new" for name in now if name not in before]
+    for name in before.keys() & now.keys():
+        where = first_difference(before[name], now[name])
+        if where:
+            found.append(f"{name}: {where}")
+    return sorted(found)
+
+
+def first_difference(before: str, now: str) -> str | None:
+    """Where two texts part, as `line: before → now`; None if they are equal."""
+    if before == now:
+        return None
+    old, new = _pieces(before), _pieces(now)
+    for place, (was, became) in enumerate(zip(old, new, strict=False)):
+        if was != became and not _close(was, became):
+            return f"line {place + 1}: {_around(was, became)}"
+    if len(old) != len(new):
+        place = min(len(old), len(new))
+        longer = old if len(old) > len(new) else new
+        return f"line {place + 1}: {'lacks' if longer is old else 'has more,'} {longer[place][:200]!r}"
+    return None
+
+
+def _pieces(text: str) -> list[str]:
+    """Lines, with each tag of a page on its own."""
+    return text.replace("><", ">\n<").splitlines()
+
+
+def _close(was: str, became: str) -> bool:
+    old, new = _NUMBER.split(was), _NUMBER.split(became)
+    return len(old) == len(new) and all(
+        a == b if place % 2 == 0 else math.isclose(float(a), float(b), rel_tol=1e-6, abs_tol=1e-9)
+        for place, (a, b) in enumerate(zip(old, new, strict=True))
+    )
+
+
+def _around(was: str, became: str) -> str:
+    same = next((i for i, (a, b) in enumerate(zip(was, became, strict=False)) if a != b), min(len(was), len(became)))
+    begin = max(0, same - 60)
+    return f"{was[begin : same + 100]!r} → {became[begin : same + 100]!r}"
+
+
+def told(found: list[str]) -> str:
+    """The first of these differences, for a failing test."""
+    more = f"\n… and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return "\n".join(found[:_SHOWN]) + more

@@ -1,6 +1,6 @@
 """Does measuring hide behind slow calls? One study, run three ways, as ratios to its editing alone.
 
-    python -m benchmarks.overlap [--seconds 8] [--json FILE]
+    python -m benchmarks.overlap [--seconds 5] [--json FILE]
 
 An editor answers after some seconds, as an API does, with a slightly blurred picture. The run is timed without any
 metric (`editing`), with metrics measured while calls are in flight (`overlapped`, which is what `cbench run` does), and
@@ -30,7 +30,7 @@ from convergebench.images.encode import encode_png
 from convergebench.studies.spec import parse_spec
 from convergebench.types import Capabilities, Edited, EditRequest, Limits
 
-METRICS = ["ssim", "ms-ssim", "psnr", "gmsd", "delta-e", "rmse", "brisque", "piqe"]
+METRICS = ["classical", "diagnostics", "adherence", "brisque", "niqe", "piqe"]
 NAME = "slow-api"
 
 
@@ -57,7 +57,7 @@ def timed(root: Path, metrics: list[str], seconds: float, rounds: int) -> float:
         {
             "study": "roundtrip",
             "editors": [NAME],
-            "images": {"suite": "builtin", "limit": 9},
+            "images": {"suite": "builtin", "limit": 8},
             "edits": {"pairs": ["flip-horizontal"]},
             "roundtrip": {"rounds": rounds},
             "measure": {"metrics": metrics},
@@ -89,7 +89,7 @@ def measured(seconds: float, rounds: int) -> dict[str, Any]:
 def main() -> None:
     """Print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=8.0, help="of a call")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of a call")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -64,6 +64,7 @@ def test_anything_raised_ends_one_chain_and_counts_at_its_price(tmp_path: Path, 
     assert summary.statuses == {"finished": len(CASES) - 1, "failed": 1}
     assert outcomes(tmp_path / "run") == [("error", PRICE, 0)]
     assert "\n" not in progress.note
+    assert progress.failures == 1
 
 
 @pytest.mark.parametrize("wish", ["soon", float("nan"), float("inf"), 10**400, b"1"])

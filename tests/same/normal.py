@@ -18,7 +18,7 @@ _EVERYWHERE = (
     (r"\d{4}-\d\d-\d\d(T[\d:.]+(\+00:00|Z)?)?", "DATE"),
     (r"(\| DATE \|) [\d.]+ \| [0-9a-f]+\+? \| [^|]+ \|", r"\1 …"),  # versions, in the card of a data set
     (r'(seconds|started|created)("*:? )?("*:"*)?[\d.]+(e-?\d+)?', r"\1 TIME"),
-    (r"(?<![\w.])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}", "#"),
+    (r"(?<![\w.])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}\+?", "#"),
     (r"(@\d+):[0-9a-f]{8,12}\b", r"\1:#"),
     (r'(download_size: |contentSize": ")\d+', r"\1SIZE"),
     (r"(<dt>(?:version of [^<]*|command|git|machine|platform)</dt><dd>)[^<]*", r"\1…"),

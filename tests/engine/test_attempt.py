@@ -89,3 +89,7 @@ def test_the_seconds_of_parts_are_counted_once() -> None:
 def test_long_texts_are_cut_and_say_so() -> None:
     assert stored_text("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT
     assert stored_text("x" * (LONGEST_TEXT + 7)) == "x" * LONGEST_TEXT + "… (7 more characters)"
+
+
+def test_spending_begins_with_nothing() -> None:
+    assert (Spending().dollars, Spending().seconds) == (0.0, 0.0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from convergebench.engine.plan_questions import forecast_questions, questions_of
+from convergebench.engine.plan_questions import _forecast, forecast_questions, questions_of
 from convergebench.measuring.measure import split_metrics
 from convergebench.roles import make_role
 from convergebench.roles.tables import RoleTable
@@ -58,3 +60,9 @@ def test_a_study_declares_its_own_questions_and_one_that_asks_nothing_need_not()
     (asking,) = chains_of(CASES[:1], 3, study=Asking(3))
     assert questions_of(plain) == {}
     assert questions_of(asking) == {"judge": 6}
+
+
+def test_questions_to_a_role_without_a_price_cost_nothing_however_many_there_are() -> None:
+    free, unknown = SimpleNamespace(dollars_per_call=0.0), SimpleNamespace(dollars_per_call=None)
+    assert _forecast("judge", free, None).dollars == 0.0  # type: ignore[arg-type]
+    assert _forecast("judge", unknown, 3).dollars is None  # type: ignore[arg-type]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from convergebench import registry
 from convergebench.cli.forecasting import print_forecast
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.running import RunOutcome, plan, run
@@ -17,9 +16,10 @@ from convergebench.roles import defaults
 from convergebench.rubrics import rubric
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import read_manifest
-from convergebench.studies.spec import file_model, parse_spec
+from convergebench.studies.spec import parse_spec
 from tests.conductor.judged_study import ATTEMPTS, RUBRIC, Judged
 from tests.engine.parts import IMAGES, CountingEditor, query
+from tests.installed_study import installed_studies
 from tests.roles.server import ChatServer, forward_reply, message, serving
 
 MODULE = "tests.conductor.judged_study"
@@ -28,15 +28,8 @@ POINTS = f"judged = {MODULE}:Judged\nwritten = {MODULE}:Written\nundeclared = {M
 
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    info = tmp_path / "plugin" / "judged_study-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: judged-study\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[convergebench.studies]\n{POINTS}")
-    monkeypatch.syspath_prepend(str(info.parent))
-    registry._plugins.cache_clear()
-    yield
-    registry._plugins.cache_clear()
-    file_model.cache_clear()
+    with installed_studies(tmp_path, POINTS, monkeypatch):
+        yield
 
 
 @pytest.fixture

@@ -95,6 +95,33 @@ class Late(Stage):
         return "the late one had enough"
 
 
+class Listening(Stage):
+    """A stage of a third party that follows the chains while they grow."""
+
+    def begin(self, context: StageContext) -> Listening | None:
+        return self
+
+    def __enter__(self) -> None:
+        WORKED.append("enter")
+
+    def __exit__(self, *error: object) -> None:
+        WORKED.append("exit")
+
+    def chain_grew(self, editor: str, case: str) -> None:
+        WORKED.append(f"{editor} grew")
+
+    def __call__(self, context: StageContext) -> str | None:
+        WORKED.append("called")
+        return None
+
+
+class FailsToBegin(Early):
+    """A stage of a third party with a slip in what it does first."""
+
+    def begin(self, context: StageContext) -> None:
+        raise KeyError("slip")
+
+
 def planned(root: Path, editor: Any = blur, **changes: Any) -> Plan:
     editors = {"blur": cb.FunctionEditor(editor, "blur")}
     return plan(parse_spec({**CONTENT, **changes}), root, editors=editors, sources=source_images(PICTURES))
@@ -120,6 +147,22 @@ def test_stages_are_walked_in_the_studys_order_and_pages_come_after_the_report(
     WORKED.clear()
     run(planned(tmp_path / "other"), QUICK, watching)
     assert WORKED == ["early"], "without a report no pages"
+
+
+def test_a_stage_may_follow_the_chains_while_editors_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RoundTrip, "stages", (f"{__name__}:Listening",))
+    WORKED.clear()
+    run(planned(tmp_path / "run"), QUICK)
+    assert WORKED[0] == "enter"
+    assert WORKED[-2:] == ["called", "exit"]
+    assert WORKED.count("blur grew") >= 3
+
+
+def test_a_stage_that_fails_to_begin_is_an_error_of_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RoundTrip, "stages", (f"{__name__}:FailsToBegin",))
+    with pytest.raises(cb.ConvergeBenchError, match="the stage FailsToBegin") as caught:
+        run(planned(tmp_path / "run"), QUICK)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

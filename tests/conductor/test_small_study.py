@@ -9,29 +9,22 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from convergebench import registry
 from convergebench.conductor.listing import study_rows
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.reporting import analysed
 from convergebench.conductor.running import RunOutcome, plan, run
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.report.terminal import print_ranking
-from convergebench.studies.spec import file_model, parse_spec
+from convergebench.studies.spec import parse_spec
 from tests.conductor.small_study import FAULTS, POINTS
 from tests.engine.parts import IMAGES, CountingEditor
+from tests.installed_study import installed_studies
 
 
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    info = tmp_path / "plugin" / "small_study-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: small-study\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[convergebench.studies]\n{POINTS}")
-    monkeypatch.syspath_prepend(str(info.parent))
-    registry._plugins.cache_clear()
-    yield
-    registry._plugins.cache_clear()
-    file_model.cache_clear()
+    with installed_studies(tmp_path, POINTS, monkeypatch):
+        yield
 
 
 def session(root: Path, study: str, editor: CountingEditor) -> RunOutcome:

@@ -13,6 +13,7 @@ from benchmarks.virtual_time import run_virtually
 from convergebench.conductor.prepare import require_supported
 from convergebench.engine.run import Engine, RunSummary
 from convergebench.errors import EditorError, StudyError, Transient, Unavailable
+from convergebench.ids import seed_from
 from convergebench.progress import Progress
 from convergebench.store.run import Run
 from convergebench.studies.roundtrip import RoundTrip
@@ -217,6 +218,15 @@ def test_a_seed_is_recorded_only_where_it_was_taken(tmp_path: Path) -> None:
     seeds = dict(query(tmp_path / "run", "select editor, max(seed) from steps group by 1"))
     assert seeds["with"] is not None
     assert seeds["without"] is None
+
+
+def test_seeds_follow_from_the_step_alone_so_that_a_study_without_one_can_be_repeated(tmp_path: Path) -> None:
+    editor = CountingEditor()
+    editor.capabilities = Capabilities(seed=True)
+    walk(tmp_path / "run", editor, rounds=2, cases=CASES[:1])
+    steps = query(tmp_path / "run", "select id, seed from steps")
+    assert len(steps) == 4
+    assert {seed for _, seed in steps} == {seed_from(key, 0) for key, _ in steps}
 
 
 ABLE = Capabilities(

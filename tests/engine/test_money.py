@@ -104,6 +104,7 @@ def test_every_answer_of_a_part_is_a_row_with_its_price_and_the_step_adds_them_u
     assert query(tmp_path / "run", "select count(*), min(model), min(raw), min(fingerprint) from parts") == [
         (3 * len(rows), "stormy", '{"id": "?"}', "inner@1")
     ]
+    assert query(tmp_path / "run", "select distinct reasoning from parts") == [("?",)]
     assert journalled(tmp_path / "run") == (provider.billed, (0, 0.0))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
-from convergebench.engine.plan_questions import _forecast, forecast_questions, questions_of
+from convergebench.engine.plan_questions import RoleForecast, forecast_questions, questions_of
 from convergebench.measuring.measure import split_metrics
 from convergebench.roles import make_role
+from convergebench.roles.base import Role
+from convergebench.roles.measuring import MeasuringJudge
 from convergebench.roles.tables import RoleTable
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import Case
@@ -62,7 +62,14 @@ def test_a_study_declares_its_own_questions_and_one_that_asks_nothing_need_not()
     assert questions_of(asking) == {"judge": 6}
 
 
-def test_questions_to_a_role_without_a_price_cost_nothing_however_many_there_are() -> None:
-    free, unknown = SimpleNamespace(dollars_per_call=0.0), SimpleNamespace(dollars_per_call=None)
-    assert _forecast("judge", free, None).dollars == 0.0  # type: ignore[arg-type]
-    assert _forecast("judge", unknown, 3).dollars is None  # type: ignore[arg-type]
+class Uncounted(RoundTrip):
+    """A study that asks a judge and does not declare how often."""
+
+    roles = ("judge",)
+
+
+@pytest.mark.parametrize(("role", "dollars"), [(MeasuringJudge(), 0.0), (make_role("judge", judge()), None)])
+def test_an_unknown_number_of_questions_costs_nothing_only_if_each_is_free(role: Role, dollars: float | None) -> None:
+    assert forecast_questions(chains_of(CASES, 2, study=Uncounted(2)), [], {"judge": role}) == [
+        RoleForecast("judge", None, dollars)
+    ]

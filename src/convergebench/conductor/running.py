@@ -14,7 +14,7 @@ from convergebench.conductor.measuring import note_sizes, place_for
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.prepare import prepare
-from convergebench.conductor.stages.base import Stage, StageContext, stage_code, stages_of
+from convergebench.conductor.stages.base import Stage, StageContext, WorkAlongside, stage_code, stages_of
 from convergebench.conductor.study import require_names
 from convergebench.engine.prepared import Prepared
 from convergebench.roles.base import Role
@@ -93,7 +93,7 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
         if more:
             observer.note(f"note: {root} keeps what it was asked for before: {', '.join(more)}; nothing is taken away")
         context = StageContext(root, prepared, options, observer, opened)
-        beginning = [begun for stage in planned.stages if (begun := stage.begin(context)) is not None]
+        beginning = _beginning(planned.stages, context)
         for begun in beginning:
             working.enter_context(begun)
 
@@ -126,6 +126,16 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
         context = StageContext(root, prepared, options, observer, None)
         halted += _walk([stage for stage in planned.stages if stage.pages], context)
     return RunOutcome(root, edits.statuses, stopped or next(iter(halted), None))
+
+
+def _beginning(stages: Sequence[Stage], context: StageContext) -> list[WorkAlongside]:
+    found = []
+    for stage in stages:
+        with stage_code(stage):
+            begun = stage.begin(context)
+        if begun is not None:
+            found.append(begun)
+    return found
 
 
 def _walk(stages: Sequence[Stage], context: StageContext) -> list[str]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.stages._table import TABLE
 from convergebench.engine.prepared import Prepared
 from convergebench.errors import StudyError
-from convergebench.measuring.alongside import MeasuringAlongside
 from convergebench.registry import load, third_party
 from convergebench.store.run import Run
 from convergebench.studies.base import study_of
@@ -38,7 +38,18 @@ class StageContext:
         return self.opened
 
 
-class Stage:
+class WorkAlongside(Protocol):
+    """Work that goes on while editors work: a context manager around editing and the stages after it."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def chain_grew(self, editor: str, case: str) -> None:
+        """A step of this chain has been stored."""
+
+
+class Stage(ABC):
     """Base class of stages; `convergebench.conductor.stages.examine` is a short one."""
 
     pages: ClassVar[bool] = False
@@ -48,13 +59,13 @@ class Stage:
         """Refuse what could not go well before the first call is paid for; lines that a dry run shows."""
         return ()
 
-    def begin(self, context: StageContext) -> MeasuringAlongside | None:
+    def begin(self, context: StageContext) -> WorkAlongside | None:
         """Work that may begin before editing has ended: it hears of every chain that has grown."""
         return None
 
+    @abstractmethod
     def __call__(self, context: StageContext) -> str | None:
         """Do the work; why it ended before its time, or None."""
-        raise NotImplementedError
 
 
 def stages_of(prepared: Prepared) -> list[Stage]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.wording import interval, middle, number
 
 BLUE = "var(--fail)"
@@ -30,7 +30,7 @@ class FailureShare:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareChart(Chart):
+class ShareChart(PageChart):
     """Rows in the given order; the axis always covers 0 to 100 %, so that charts compare."""
 
     shares: Sequence[FailureShare]
@@ -89,7 +89,7 @@ class MetricConfound:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfoundChart(Chart):
+class ConfoundChart(PageChart):
     """An open dot for the spread over content, a full one for the change by damage, a line between, and the ratio."""
 
     rows: Sequence[MetricConfound]

@@ -117,10 +117,15 @@ def heat_chart(grid: FailureGrid, lines: Sequence[Key], gap: int | None, most: i
     ]
     cells = [[_cell(grid, (*line, metric), gap) for metric in page.names] for line in kept]
     shades = [
-        [HeatCell(one["text"], None if one["level"] is None else one["level"] / max(1, asked)) for one in row]
+        [
+            HeatCell(one["text"] + one["mark"], None if one["level"] is None else one["level"] / max(1, asked))
+            for one in row
+        ]
         for row in cells
     ]
     title = f"gaps that fail, of {asked}" if gap is None else f"Δ{gap}: blue fails, white is right"
+    marks = "".join(one["mark"] for row in cells for one in row)
+    title += "; ° a gap of exactly 0" * ("°" in marks) + "; * a gap is missing" * ("*" in marks)
     title += f" (the first {len(kept)} of {len(lines)} images)" if len(kept) < len(lines) else ""
     heads = [page.title(metric) for metric in page.names]
     return HeatChart(title, heads, [middle(name, 40) for name in names], shades, dense=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import interval, middle, number
 
@@ -31,7 +31,7 @@ class Factor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FactorChart(Chart):
+class FactorChart(PageChart):
     """A strip of dots per editor on one axis; every dot opens its chain."""
 
     rows: Sequence[tuple[str, Style, Sequence[Factor]]]

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, span, tick_text, ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 
@@ -44,7 +44,7 @@ class VariantLine:
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceChart(Chart):
+class DifferenceChart(PageChart):
     """Columns side by side on a page, one below the other on a phone; all share one axis.
 
     `better` is 1 where a greater value is better, −1 where a smaller one is, 0 where neither is.

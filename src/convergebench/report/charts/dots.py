@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, within
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import interval, middle, number
 
@@ -36,7 +36,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class DotChart(Chart):
+class DotChart(PageChart):
     """Scores of 0–100, rows in the given order; the axis covers the intervals instead of all of 0–100."""
 
     dots: Sequence[Dot]

@@ -10,12 +10,12 @@ from markupsafe import Markup
 from convergebench.report.charts.labels import LineEnd, end_labels
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis, whole_ticks
 from convergebench.report.charts.series import LineSeries, Point, drawable, thin
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, path, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, path, text
 from convergebench.report.wording import middle, number
 
 
 @dataclass(frozen=True, slots=True)
-class LineChart(Chart):
+class LineChart(PageChart):
     """Lines over whole numbers. `levels` are (name, value) pairs drawn as thin rules; the axis shows `include`.
 
     `endless` names editors whose values are all infinite, which no line can show. `note` is for print only, where

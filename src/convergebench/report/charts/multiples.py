@@ -10,11 +10,11 @@ from markupsafe import Markup
 from convergebench.report.charts.lines import last_x, stroke
 from convergebench.report.charts.scale import Scale, span, tick_text, ticks
 from convergebench.report.charts.series import LineSeries, thin
-from convergebench.report.charts.svg import Chart, drawing, line, text
+from convergebench.report.charts.svg import PageChart, drawing, line, text
 
 
 @dataclass(frozen=True, slots=True)
-class SmallChart(Chart):
+class SmallChart(PageChart):
     """A chart 250 wide: two ticks on each axis, lines without bands. `limits` None means: fit the values."""
 
     title: str

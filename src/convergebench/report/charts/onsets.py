@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, whole_ticks
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import count, middle, number
 
@@ -32,7 +32,7 @@ class ImageOnsets:
 
 
 @dataclass(frozen=True, slots=True)
-class OnsetChart(Chart):
+class OnsetChart(PageChart):
     """Steps across, images down; an arrow at the right end marks runs without the event within `last` steps.
 
     `noticed`: the run has answers about noticing, so the chart makes room for them.

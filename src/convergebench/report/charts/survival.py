@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from convergebench.report.charts.labels import LineEnd, end_labels
 from convergebench.report.charts.scale import Scale, horizontal_axis, vertical_axis, whole_ticks
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, line, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle, percent
 
@@ -36,7 +36,7 @@ class SurvivalCurve:
 
 
 @dataclass(frozen=True, slots=True)
-class SurvivalChart(Chart):
+class SurvivalChart(PageChart):
     """Share of chains still above the level after n rounds; a tick marks chains that were observed only so far.
 
     The axis reaches to `rounds` even if every chain has passed the level before.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from markupsafe import Markup, escape
@@ -72,16 +73,19 @@ def drawing(children: Iterable[object], *, width: int, height: float, label: str
 
 
 class Chart:
-    """A chart described as data: its values, title and colours.
-
-    In a template it renders as SVG for a page and for a phone. `report.plots` draws the same description for print.
-    """
+    """A chart described as data: its values, title and colours. `report.plots` draws it for print."""
 
     __slots__ = ()
 
+
+class PageChart(Chart, ABC):
+    """A chart that a template renders too, as SVG for a page and for a phone."""
+
+    __slots__ = ()
+
+    @abstractmethod
     def svg(self, width: int) -> Markup:
         """The chart at one width."""
-        raise NotImplementedError
 
     def __html__(self) -> str:
         return self.svg(WIDE) + self.svg(NARROW)

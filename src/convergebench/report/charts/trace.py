@@ -9,13 +9,13 @@ from markupsafe import Markup
 
 from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis, whole_ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, Chart, drawing, element, group, path, text
+from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, path, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import number
 
 
 @dataclass(frozen=True, slots=True)
-class TraceChart(Chart):
+class TraceChart(PageChart):
     """One metric along one chain: step → value (None is a gap), with a dot at the steps whose pictures are shown."""
 
     title: str

@@ -23,7 +23,7 @@ from convergebench.roles.base import Answered, Role
 from convergebench.store.run import Run
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits
 from tests.engine.parts import CASES, IMAGES, begun, chains_of
-from tests.measuring.test_asking import Judged
+from tests.engine.test_questions import Judged
 
 PRICE = 1.0
 HALF = "\ud800"

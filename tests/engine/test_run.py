@@ -18,8 +18,8 @@ from tests.engine.parts import CASES, IMAGES, CountingEditor, case_of, picture, 
 
 def test_a_finished_study_has_every_step_and_every_comparison(tmp_path: Path) -> None:
     editor = CountingEditor()
-    summary, _, _ = walk(tmp_path / "run", editor, rounds=5)
-    assert editor.calls == len(CASES) * 10
+    summary, _, progress = walk(tmp_path / "run", editor, rounds=5)
+    assert editor.calls == progress.steps_called == len(CASES) * 10
     assert summary.statuses == {"finished": len(CASES)}
     (steps,) = query(tmp_path / "run", "select count(*) from steps")[0]
     roles = dict(query(tmp_path / "run", "select role, count(*) from comparisons group by role"))

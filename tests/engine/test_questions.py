@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,27 @@ def test_answers_are_kept_and_never_asked_for_again(tmp_path: Path) -> None:
     session(tmp_path / "run", editor, {"judge": judge})
     assert len(judge.asked) == (len(CASES) - 2) * 2
     assert editor.calls == (len(CASES) - 2) * 2
+
+
+def test_a_chain_that_goes_on_takes_the_answers_it_has_as_they_were(tmp_path: Path) -> None:
+    class Grading(Judge):
+        async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
+            self.asked.append(payload)
+            score = 0.3 * payload["attempt"]
+            return Answered({"score": score}, f"{score}", "judge-1")
+
+    def breaks_once(request: EditRequest) -> None:
+        if request.settings.seed == 3:
+            raise ValueError("a slip")
+
+    first = session(tmp_path / "run", CountingEditor(before=breaks_once), {"judge": Grading()}, cases=CASES[:1])
+    assert first.statuses == {"failed": 1}
+    editor, judge = CountingEditor(), Grading()
+    assert session(tmp_path / "run", editor, {"judge": judge}, cases=CASES[:1]).statuses == {"finished": 1}
+    assert editor.calls == 1
+    assert [asked["attempt"] for asked in judge.asked] == [3]
+    values = query(tmp_path / "run", "select value from answers order by raw")
+    assert [json.loads(value)["score"] for (value,) in values] == pytest.approx([0.3, 0.6, 0.9])
 
 
 def test_another_judge_is_asked_about_chains_that_were_finished_too(tmp_path: Path) -> None:

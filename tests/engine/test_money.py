@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from convergebench.conductor import run_chains
 from convergebench.editors.composite.best_of import best_of
+from convergebench.editors.composite.then import then
 from convergebench.engine.attempt import Attempt, Price
-from convergebench.errors import Prerequisite, Transient
+from convergebench.errors import Prerequisite, Refused, Transient
 from convergebench.progress import Progress
 from convergebench.store.images import ImageStore
 from convergebench.store.records import Records, Unsettled
@@ -121,6 +122,26 @@ def test_a_part_that_is_free_is_called_without_a_row_of_its_own(tmp_path: Path) 
     assert inner.calls == 4
     assert query(tmp_path / "run", "select count(*) from parts") == [(0,)]
     assert query(tmp_path / "run", "select editor, part, outcome from attempts") == [("two", "", "ok")] * 2
+
+
+def test_a_refusal_of_the_second_part_is_charged_once_beside_what_the_first_part_cost(tmp_path: Path) -> None:
+    def refuse(request: EditRequest) -> None:
+        raise Refused("not this one", dollars=0.25)
+
+    first = CountingEditor("first", dollars=0.5)
+    second = CountingEditor("second", dollars=0.5, before=refuse, fingerprint="second@1")
+    walk(tmp_path / "run", then("both", first=first, second=second), rounds=1, cases=CASES[:1])  # type: ignore[arg-type]
+    rows = query(tmp_path / "run", "select part, outcome, dollars from attempts order by part")
+    assert rows == [("", "refused", 0.0), ("first", "ok", 0.5), ("second", "refused", 0.25)]
+
+
+def test_the_time_of_parts_is_theirs_and_not_counted_again_for_the_whole(tmp_path: Path) -> None:
+    parts = [CountingEditor(name, dollars=0.5, seconds=0.2, fingerprint=f"{name}@1") for name in ("one", "two")]
+    composed = then("both", first=parts[0], second=parts[1])
+    walk(tmp_path / "run", composed, rounds=1, cases=CASES[:1], virtual=False)  # type: ignore[arg-type]
+    seconds = dict(query(tmp_path / "run", "select part, min(seconds) from attempts group by part"))
+    assert min(seconds["one"], seconds["two"]) >= 0.2
+    assert seconds[""] < 0.2
 
 
 @pytest.mark.parametrize("limit", [3, 5, 7, 9])

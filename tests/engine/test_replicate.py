@@ -49,7 +49,7 @@ def values(root: Path, metric: str) -> dict[tuple[str, int], float | None]:
 
 
 def test_mirrored_and_turned_steps_of_a_perfect_editor_lose_nothing(tmp_path: Path) -> None:
-    rows = [{"variants": ["mirror", "rotate"], "images": ["coffee"]}]  # 320 × 213: a quarter turn changes its shape
+    rows = [{"variants": ["mirror", "rotate"], "images": ["coffee-cup"]}]  # 320 × 213: a quarter turn changes its shape
     run_study(tmp_path / "run", spec(rows, "sim-perfect", steps=5), "rmse", "happened")
     for metric in ("rmse", "rmse-first", "rmse-lag1", "rmse-lag3"):
         found = values(tmp_path / "run", metric)
@@ -59,7 +59,7 @@ def test_mirrored_and_turned_steps_of_a_perfect_editor_lose_nothing(tmp_path: Pa
 
 
 def test_a_mirroring_that_was_not_done_is_far_from_the_mirrored_source(tmp_path: Path) -> None:
-    rows = [{"variants": ["mirror"], "images": ["coffee"]}]
+    rows = [{"variants": ["mirror"], "images": ["coffee-cup"]}]
     lazy = {"name": "sim-lazy", "use": "sim-forgetful", "ignores": 1.0}
     run_study(tmp_path / "run", spec(rows, lazy, steps=2), "rmse", "happened")
     found = values(tmp_path / "run", "rmse")
@@ -69,7 +69,7 @@ def test_a_mirroring_that_was_not_done_is_far_from_the_mirrored_source(tmp_path:
 
 
 def test_independent_steps_are_different_draws_and_do_not_accumulate(tmp_path: Path) -> None:
-    rows = [{"variants": ["replicate"], "images": ["coffee"], "independent": True}]
+    rows = [{"variants": ["replicate"], "images": ["coffee-cup"], "independent": True}]
     run_study(tmp_path / "run", spec(rows, "sim-noise", steps=6), "rmse")
     found = values(tmp_path / "run", "rmse")
     alone = [found["replicate-independent", step] for step in range(1, 7)]
@@ -81,7 +81,7 @@ def test_independent_steps_are_different_draws_and_do_not_accumulate(tmp_path: P
 
 
 def test_an_addition_is_measured_around_the_thing_and_rated_by_itself(tmp_path: Path) -> None:
-    rows = [{"variants": ["add-apples"], "images": ["wooden-table"]}]
+    rows = [{"variants": ["add-apples"], "images": ["coffee-cup"]}]
     run_study(
         tmp_path / "run", spec(rows, "sim-perfect", steps=3), "ssim", "background-ssim", "changed-share", "brisque"
     )
@@ -93,7 +93,7 @@ def test_an_addition_is_measured_around_the_thing_and_rated_by_itself(tmp_path: 
 
 
 def test_a_chain_counts_as_finished_at_the_end_of_its_last_cycle(tmp_path: Path) -> None:
-    rows = [{"variants": ["monochrome-colour"], "images": ["coffee"]}]
+    rows = [{"variants": ["monochrome-colour"], "images": ["coffee-cup"]}]
     run_study(tmp_path / "run", spec(rows, "sim-perfect", steps=5), "rmse")
     ((status, rounds, planned),) = query(tmp_path / "run", "select status, rounds, planned from chains")
     assert (status, rounds, planned) == ("finished", 4, 4)
@@ -101,7 +101,7 @@ def test_a_chain_counts_as_finished_at_the_end_of_its_last_cycle(tmp_path: Path)
 
 
 def test_a_longer_study_goes_on_where_the_shorter_one_ended(tmp_path: Path) -> None:
-    rows = [{"variants": ["replicate", "mirror"], "images": ["coffee"]}]
+    rows = [{"variants": ["replicate", "mirror"], "images": ["coffee-cup"]}]
     run_study(tmp_path / "run", spec(rows, "sim-jpeg", steps=2), "rmse")
     run_study(tmp_path / "run", spec(rows, "sim-jpeg", steps=4), "rmse")
     ((calls,),) = query(tmp_path / "run", "select count(*) from attempts")
@@ -109,7 +109,7 @@ def test_a_longer_study_goes_on_where_the_shorter_one_ended(tmp_path: Path) -> N
 
 
 def test_a_setting_that_an_editor_does_not_take_is_refused_or_left_out_and_said(tmp_path: Path) -> None:
-    rows = [{"variants": ["replicate", "temperature-0"], "images": ["coffee"]}]
+    rows = [{"variants": ["replicate", "temperature-0"], "images": ["coffee-cup"]}]
     with pytest.raises(StudyError, match=r"'temperature-0' cannot be run: sim-jpeg takes no temperature.*leave-out"):
         prepare(spec(rows, "sim-jpeg"))
     prepared = prepare(spec(rows, "sim-jpeg", unfit="leave-out"))

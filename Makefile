@@ -16,15 +16,16 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[photos,learned,restorers]'
+	$(PIP) -e '.[learned,restorers,vision]'
 	touch $@
 
 demo: $(VENV)/.demo ## a small benchmark on embedded parts: no key, no GPU
-	$(BIN)/cbench weights fetch lpips augnet brisque niqe waifu2x-denoise span-x2
+	$(BIN)/cbench weights fetch lpips augnet brisque niqe inpaint realesr-anime
 	$(BIN)/cbench run studies/demo.toml --run runs/demo
 
 test: install ## the default suite, all cores
 	$(BIN)/cbench weights fetch --packaged
+	$(BIN)/cbench suite fetch builtin
 	$(BIN)/python -m tests.metrics.calibration
 	FETCHED=1 $(BIN)/pytest -n auto -q
 

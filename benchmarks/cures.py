@@ -11,7 +11,6 @@ the level is passed (restricted to the rounds run), with a 95 % interval by draw
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.marks import put_into
 from convergebench.analysis.bootstrap import Bootstrap, by_source
 from convergebench.analysis.survival import kaplan_meier, median
 from convergebench.conductor.analyse import report_input
@@ -168,6 +168,9 @@ def picture(given: ReportInput, case: str, editors: list[str], side: int = 160) 
 
 def write_picture(given: ReportInput, path: Path, case: str) -> None:
     """A row per disease: source, control, pasted back, anchored, both."""
+    cases = given.steps["case"].unique().sort().to_list()
+    if case not in cases:
+        raise SystemExit(f"the run has no case {case}; give --case one of {', '.join(cases)}")
     rows = [
         picture(
             given,
@@ -184,16 +187,6 @@ def write_picture(given: ReportInput, path: Path, case: str) -> None:
     path.write_bytes(encode_png(np.vstack(rows), compression=9))
 
 
-def put_into(page: Path, name: str, text: str) -> None:
-    """Replace what stands between the marks of this name."""
-    marks = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    pattern = re.compile(f"{re.escape(marks[0])}.*?{re.escape(marks[1])}", re.DOTALL)
-    whole = page.read_text(encoding="utf-8")
-    if not pattern.search(whole):
-        raise SystemExit(f"{page} has no place marked {marks[0]} … {marks[1]}")
-    page.write_text(pattern.sub(lambda _: f"{marks[0]}\n{text}\n{marks[1]}", whole), encoding="utf-8")
-
-
 def main() -> None:
     """Read the arguments, print or put."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -201,7 +194,7 @@ def main() -> None:
     parser.add_argument("--name", default="", help="which marks of the page [default: the run's own name]")
     parser.add_argument("--into", type=Path, help="a page to put the tables into")
     parser.add_argument("--picture", type=Path, help="a PNG to make: sources and what is left of them")
-    parser.add_argument("--case", default="kitchen/potted-plant/0", help="the case on it")
+    parser.add_argument("--case", default="room-with-a-drum/potted-plant/0", help="the case on it")
     parser.add_argument("--without", action="append", default=[], metavar="SOURCE", help="leave this image out")
     arguments = parser.parse_args()
     given = report_input(arguments.run)

@@ -13,12 +13,11 @@ counted apart.
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +25,7 @@ from statistics import median
 from typing import Literal
 
 from benchmarks.planted import Planted, modules
+from benchmarks.planted._pictures import HALVES
 from convergebench.analysis.failures import wilson
 from convergebench.failures import expand_detectors, load_detector
 from convergebench.failures.base import Detector
@@ -102,12 +102,15 @@ def measured_by(module: str) -> list[str]:
     return [name for name in expand_detectors(["all"]) if name not in claimed]
 
 
-def chains(module: str, limit: int, seed: int) -> Iterator[Planted]:
-    """A module's chains; one that takes no limit decides by itself how many there are."""
-    make: Callable[..., Iterator[Planted]] = import_module(module).planted
-    known = {"limit": limit, "seed": seed}
-    wanted = [name for name in known if name in inspect.signature(make).parameters]
-    yield from make(**{name: known[name] for name in wanted})
+def chains(module: str, limit: int, seed: int, half: str) -> Iterator[Planted]:
+    """A module's chains from at most `limit` pictures of a half, or of each half."""
+    for one in HALVES if half == "all" else (half,):
+        yield from import_module(module).planted(limit, seed, one)
+
+
+def about(chain: Planted, detectors: list[Detector]) -> list[Detector]:
+    """The detectors that the chain has a truth for."""
+    return [one for one in detectors if chain.only is None or one.facts.name in chain.only]
 
 
 def run(names: Iterable[str], limit: int, seed: int, wanted: set[str], half: str) -> list[Verdict]:
@@ -117,9 +120,8 @@ def run(names: Iterable[str], limit: int, seed: int, wanted: set[str], half: str
         detectors = [load_detector(name) for name in measured_by(module) if not wanted or name in wanted]
         if not detectors:
             continue
-        for chain in chains(module, limit, seed):
-            if half in ("all", chain.split):
-                verdicts += [examined(chain, module, detector) for detector in detectors]
+        for chain in chains(module, limit, seed, half):
+            verdicts += [examined(chain, module, detector) for detector in about(chain, detectors)]
     return verdicts
 
 
@@ -194,7 +196,12 @@ def main() -> None:
         arguments.json.write_text(json.dumps([asdict(one) for one in verdicts], indent=1), encoding="utf-8")
     pictures = len({one.chain.rpartition("/")[2] for one in verdicts})
     sys.stdout.write(f"{pictures} pictures of the half `{arguments.half}`, seed {arguments.seed}.\n\n")
-    sys.stdout.write(table(verdicts) + "\n")
+    for module in dict.fromkeys(one.module for one in verdicts):
+        own = [one for one in verdicts if one.module == module]
+        sys.stdout.write(f"{module}: {len({one.chain for one in own})} chains.\n\n{table(own)}\n\n")
+    for name in names:
+        for note in getattr(import_module(name), "notes", list)():
+            sys.stdout.write(f"{note}\n")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Does fidelity after one step tell fidelity after a hundred? Figures of a replicate run, with intervals.
 
     cbench run studies/hundred-steps.toml --run runs/hundred-steps --no-report
-    python -m benchmarks.hundred runs/hundred-steps
-    python -m benchmarks.hundred runs/hundred-steps --sheet sheet.jpg --images astronaut,coffee
+    python -m benchmarks.hundred runs/hundred-steps --into docs/results/hundred-steps.md
+    python -m benchmarks.hundred runs/hundred-steps --sheet docs/pictures/hundred-steps.jpg --images astronaut
 
 For every image, editors are ranked by their value after one step and after N; the table gives the mean rank correlation
 over images, how often the best after one step is still the best (and how often it is the worst) after N, and the same
 question inside one editor, over images. Whole images are drawn again for the intervals (95 %, 2,000 draws), which suits
-the 32 images of the study and holds 92 to 93 % there; fewer than five images have none.
+the 27 images of the study and holds 92 to 93 % with 32; fewer than five images have none.
 
 A run made on another machine need not come along: `--dump FILE.csv.xz` writes the values it is asked about, and such a
 file can be given in place of the run.
@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
+from benchmarks.marks import put_into
 from convergebench.analysis.bootstrap import FEWEST_SOURCES
 
 Floats = np.ndarray
@@ -188,33 +189,73 @@ def sheet(run: Path, target: Path, images: Sequence[str], steps: Sequence[int], 
     page.save(target, quality=88)
 
 
+def sentences(data: Values, metric: str) -> Iterator[str]:
+    """What the tables say, in words."""
+    name, last = metric.upper(), data.values.shape[2] - 1
+    rows = list(between(data))[1:]
+    if rows and len(data.editors) > 2:
+        steps = ", ".join(f"{row[1].split()[0]} after {row[0]}" for row in rows)
+        yield f"- The order of the editors after one step correlates with a later one by {name}: {steps} steps."
+        told = [
+            f"after {row[0]} steps it is the best on {_share(row[2])} of the images and the worst on {_share(row[3])}"
+            for row in rows
+            if row[0] in ("20", str(last))
+        ]
+        yield f"- The best after one step by {name}: {'; '.join(told)} (by chance {_share(rows[0][4])})."
+    inside = list(within(data))[1:]
+    later = [step for step in POINTS if step <= last]
+    if 20 in later and inside and "—" not in inside[0]:
+        found = [float(cells[1 + later.index(20)].split()[0]) for cells in inside]
+        yield (
+            f"- Inside one editor, the images' {name} after one step correlates with that after 20 by "
+            f"{min(found):.2f} to {max(found):.2f}."
+        )
+
+
+def _share(cell: str) -> str:
+    return f"{100 * float(cell.split()[0]):.0f} %"
+
+
+def tables(rows: Sequence[Row], metrics: Sequence[str]) -> str:
+    """Sentences and tables of every metric, as Markdown."""
+    data = {metric: Values(rows, metric) for metric in metrics}
+    parts = ["\n".join(line for metric in metrics for line in sentences(data[metric], metric))]
+    for metric, values in data.items():
+        parts.append(f"### {metric.upper()}: {len(values.editors)} editors, {len(values.images)} images")
+        for title, part in (
+            ("Mean over images (95 %)", levels(values)),
+            ("Among editors, image by image: the order after one step and after N", between(values)),
+            ("Inside one editor, over images: rank correlation of step 1 with step N", within(values)),
+        ):
+            parts.append(f"{title}\n\n{table(part)}")
+    return "\n\n".join(part for part in parts if part)
+
+
 def main() -> None:
-    """Print the tables; or write a dump or a contact sheet."""
+    """Print the tables or put them into a page; or write a dump or a contact sheet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("run", type=Path, help="a run directory, or a dump of one")
-    parser.add_argument("--metric", action="append", help="default: every one of psnr, ssim, lpips that was measured")
+    parser.add_argument("run", type=Path, nargs="+", help="run directories of one study, or dumps of them")
+    parser.add_argument("--metric", action="append", help="default: every one of ssim, psnr, lpips that was measured")
+    parser.add_argument("--into", type=Path, help="a page to put the tables into")
+    parser.add_argument("--name", default="", help="which marks of the page [default: the run's own name]")
     parser.add_argument("--dump", type=Path, help="write the values to FILE.csv.xz and print nothing")
     parser.add_argument("--sheet", type=Path, help="write a contact sheet and print nothing")
-    parser.add_argument("--images", default="astronaut,coffee,china", help="images of the sheet")
+    parser.add_argument("--images", default="astronaut", help="images of the sheet")
     parser.add_argument("--steps", default="0,1,2,5,10,20,50,100", help="steps of the sheet")
     given = parser.parse_args()
     if given.sheet:
-        sheet(given.run, given.sheet, given.images.split(","), [int(step) for step in given.steps.split(",")])
+        sheet(given.run[0], given.sheet, given.images.split(","), [int(step) for step in given.steps.split(",")])
         return
-    rows = rows_of(given.run)
+    rows = [row for source in given.run for row in rows_of(source)]
     if given.dump:
         dump(rows, given.dump)
         return
     measured = {row[3] for row in rows}
-    for metric in given.metric or [name for name in ("psnr", "ssim", "lpips") if name in measured]:
-        data = Values(rows, metric)
-        print(f"\n## {metric}: {len(data.editors)} editors, {len(data.images)} images\n")
-        for title, part in (
-            ("Mean over images (95 %)", levels(data)),
-            ("Among editors, image by image: the order after one step and after N", between(data)),
-            ("Inside one editor, over images: rank correlation of step 1 with step N", within(data)),
-        ):
-            print(f"{title}\n\n{table(part)}\n")
+    text = tables(rows, given.metric or [name for name in ("ssim", "psnr", "lpips") if name in measured])
+    if given.into is None:
+        print(text)
+    else:
+        put_into(given.into, given.name or given.run[0].name.partition(".")[0], text)
 
 
 if __name__ == "__main__":

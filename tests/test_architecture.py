@@ -18,6 +18,8 @@ HEAVY = ("numpy", "cv2", "PIL", "scipy", "polars", "pydantic", "matplotlib", "to
 NEVER = {
     "studies": {"editors", "engine", "images", "store", "wire"},  # generators: no I/O, no threads, no providers
     "metrics": {"editors", "engine", "store", "wire"},  # pure functions of pixels
+    "tfjs": {"editors", "metrics", "vision", "weights"},  # runs any graph, whoever uses it
+    "vision": {"editors", "engine", "metrics", "store", "wire"},  # pixels in, boxes, masks and pixels out
     "analysis": {"editors", "engine", "store", "wire"},  # frames in, frames out
     "editors": {"engine", "store", "studies"},  # one attempt; what it means is the engine's business
     "report": {"editors", "engine", "wire"},  # draws what is on disk

@@ -1,15 +1,14 @@
 """Chains whose truth is known, to measure failure detectors on.
 
-Every module here that has `planted(limit, seed)` is picked up by `python -m benchmarks.failures`; it gives chains from
-at most `limit` pictures. A detector is measured on the modules that hold a truth for it: a chain of its own mode with a
-truth must be found, every other chain of these modules must not be called so.
+Every module here that has `planted(limit, seed, half)` is picked up by `python -m benchmarks.failures`; it gives chains
+from at most `limit` pictures of a half. A detector is measured on the modules that hold a truth for it: a chain of its
+own mode with a truth must be found, every other chain of these modules must not be called so.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from convergebench.failures.base import ChainView
@@ -32,15 +31,11 @@ class Planted:
     """Modes that the planted one cannot be had without: being called so is neither right nor wrong."""
     split: str = "test"
     """`development` where the picture was looked at when thresholds were chosen, else `test`."""
+    only: frozenset[str] | None = None
+    """The detectors that it has a truth for; None: all that its module measures."""
 
 
 def modules() -> list[str]:
     """Names of the modules here that plant something."""
     names = [f"{__name__}.{one.name}" for one in pkgutil.iter_modules(__path__)]
     return [name for name in names if hasattr(importlib.import_module(name), "planted")]
-
-
-def planted(module: str, limit: int, seed: int) -> Iterator[Planted]:
-    """The chains of one module."""
-    found: Iterator[Planted] = importlib.import_module(module).planted(limit, seed)
-    return found

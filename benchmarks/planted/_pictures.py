@@ -1,29 +1,34 @@
-"""The pictures that failures are planted into, and which of them thresholds were chosen on.
+"""The photographs that failures are planted into, and which of them thresholds may be chosen on.
 
-Photographs and drawings of the `quick` and `builtin` suites, reduced to `LONGEST` pixels. Two drawings by one recipe
-are alike, and `quick` holds small versions of `builtin`, so the halves are cut by recipe (or photograph), never by
-file.
+They come from the suite `builtin`, reduced to `LONGEST` pixels. A picture's half follows from a hash of its id, so it
+never changes when pictures are added; kinds (faces, objects, scenes) take turns, so a few pictures are already a
+mixture. Pictures that cannot be read (not fetched) are left out.
 """
 
 from __future__ import annotations
 
-import re
+import hashlib
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 
+from convergebench.errors import ConvergeBenchError
 from convergebench.images.decode import decode
 from convergebench.images.frame import Pixels
 from convergebench.images.suite import load_suite
 from convergebench.types import SourceImage
 
+SUITE = "builtin"
 LONGEST = 512
+HALVES = ("development", "test")
 
 
 class Picture(NamedTuple):
-    """One picture and its half."""
+    """One photograph and its half."""
 
     name: str
     split: str
@@ -35,55 +40,54 @@ class Picture(NamedTuple):
         return _reduced(self.image)
 
 
-def pictures(limit: int) -> list[Picture]:
-    """At most `limit` pictures, halves and kinds in balance: one of every recipe or photograph, then more."""
-    builtin, quick = load_suite("builtin").images, load_suite("quick").images
-    photographs = [one for one in builtin if not _drawn(one)]
-    firsts = [one for one in builtin if _drawn(one) and one.id.endswith("-01")]
-    small = [one for one in quick if not any(one.id == other.id for other in photographs)]
-    seconds = [one for one in builtin if one.id.endswith("-02")]
-    halves = _halves([*photographs, *firsts])
-    # a photograph, then two drawings, and so on: the first few pictures are already a mixture
-    rows = [*_interleaved(photographs, firsts), *small, *seconds]
-    chosen = _balanced(rows, halves)[:limit]
-    return [Picture(_name(one, builtin), halves[_family(one)], one) for one in chosen]
+def pictures(limit: int, half: str = "test") -> list[Picture]:
+    """At most `limit` readable pictures of a half, kinds by turns."""
+    return list(islice(_readable(half), limit))
 
 
-def _drawn(image: SourceImage) -> bool:
-    return image.source.startswith("drawn")
+def picture_named(name: str) -> Picture | None:
+    """The picture with this id; None where the suite has none, or it cannot be read."""
+    image = next((one for one in load_suite(SUITE, partial=True).images if one.id == name), None)
+    if image is None:
+        return None
+    try:
+        _reduced(image)
+    except ConvergeBenchError:
+        return None
+    return Picture(name, half_of(name), image)
 
 
-def _family(image: SourceImage) -> str:
-    return re.sub(r"-\d\d$", "", image.id)
+def half_of(name: str) -> str:
+    """The half of the picture with this id."""
+    return HALVES[_digest(name)[0] % 2]
 
 
-def _name(image: SourceImage, builtin: tuple[SourceImage, ...]) -> str:
-    return image.id if image in builtin else f"{image.id}-small"
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
 
 
-def _halves(images: list[SourceImage]) -> dict[str, str]:
-    """Every other photograph and every other recipe."""
-    groups = [one for one in images if not _drawn(one)], [one for one in images if _drawn(one)]
-    return {_family(one): ("development", "test")[place % 2] for group in groups for place, one in enumerate(group)}
+def _readable(half: str) -> Iterator[Picture]:
+    for image in _in_turn(half):
+        try:
+            _reduced(image)
+        except ConvergeBenchError:
+            continue
+        yield Picture(image.id, half_of(image.id), image)
 
 
-def _interleaved(photographs: list[SourceImage], drawings: list[SourceImage]) -> list[SourceImage]:
-    rows: list[SourceImage] = []
-    left, right = list(photographs), list(drawings)
-    while left or right:
-        rows += [*left[:1], *right[:2]]
-        left, right = left[1:], right[2:]
-    return rows
+def _in_turn(half: str) -> Iterator[SourceImage]:
+    """One picture of each kind after the other, in the order of their hashes."""
+    images = sorted(load_suite(SUITE, partial=True).images, key=lambda one: _digest(one.id))
+    groups: dict[str, list[SourceImage]] = {}
+    for one in images:
+        if half_of(one.id) == half:
+            groups.setdefault(one.kind, []).append(one)
+    rows = [groups[kind] for kind in sorted(groups)]
+    for place in range(max(map(len, rows), default=0)):
+        yield from (row[place] for row in rows if place < len(row))
 
 
-def _balanced(rows: list[SourceImage], halves: dict[str, str]) -> list[SourceImage]:
-    """The same pictures, development and test by turns while there are both."""
-    both = [[one for one in rows if halves[_family(one)] == half] for half in ("development", "test")]
-    turns = [one for pair in zip(*both, strict=False) for one in pair]
-    return [*turns, *(one for one in rows if one not in turns)]
-
-
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _reduced(image: SourceImage) -> Pixels:
     pixels = decode(image.read(), what=image.id).pixels
     factor = min(1.0, LONGEST / max(pixels.shape[:2]))

@@ -1,16 +1,16 @@
 """Low-level failures, planted from a known step on, and chains that have none of them.
 
-Each picture gives, for every failure, three chains of twelve steps (subtle, clear, strong) that are only re-encoded
-before the planted step; clean chains (the same bytes, re-encoded, resized, cropped, nudged, brighter, faded, mirrored
-to and fro, with things added); and ten steps of the package's simulated editors. Colours and patterns stay the same
-along a chain, static and specks are drawn anew.
+Each picture gives, for every failure, a chain of six steps that is only re-encoded before the planted step (subtle,
+clear and strong by turns of the pictures); half of the clean chains (the same bytes, re-encoded, resized, cropped,
+nudged, brighter, faded, mirrored to and fro, with things added), by turns; and eight steps of half of the package's
+simulated editors. Colours and patterns stay the same along a chain, static and specks are drawn anew.
 """
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import cv2
@@ -27,8 +27,8 @@ from convergebench.images.encode import encode_png
 from convergebench.images.frame import Frame, Pixels
 from convergebench.types import EditRequest
 
-STEPS = 12
-WALKED = 10
+STEPS = 6
+WALKED = 8
 STRENGTHS = ("subtle", "clear", "strong")
 FRESH = ("static-noise", "scatter-points")
 """Failures that are drawn anew at every step."""
@@ -60,12 +60,12 @@ SIMULATED: dict[str, tuple[str, frozenset[str]]] = {
 """Editor → what it does from the first step on, and what comes with it (JPEG at 75 leaves blocks that few can see)."""
 
 
-def planted(limit: int, seed: int) -> Iterator[Planted]:
-    """Every chain of the first `limit` pictures."""
-    for number, picture in enumerate(pictures(limit)):
+def planted(limit: int, seed: int, half: str = "test") -> Iterator[Planted]:
+    """Every chain of `limit` pictures of a half."""
+    for number, picture in enumerate(pictures(limit, half)):
         yield from _damaged(picture, number, seed)
-        yield from _clean(picture, seed)
-        yield from _walked(picture, seed)
+        yield from _clean(picture, number, seed)
+        yield from _walked(picture, number, seed)
 
 
 def _chance(seed: int, *words: object) -> Chance:
@@ -90,17 +90,20 @@ def chain_of(
 
 
 def _damaged(picture: Picture, number: int, seed: int) -> Iterator[Planted]:
-    for mode, makes in MAKES.items():
-        for strength, word in enumerate(STRENGTHS):
-            make = makes[(number // 2 + strength) % len(makes)]  # pictures of the two halves alternate
-            chance = _chance(seed, picture.name, mode, word)
-            truth = int(chance.integers(1, STEPS - 2))
-            name = f"{mode}/{word}/{make.__name__}/{picture.name}"
-            frames = _planted_from(picture.pixels, truth, make, strength, mode in FRESH, chance)
-            if np.abs(frames[truth].astype(np.int16) - frames[0]).mean() < BARELY and mode == "texture-loss":
-                continue
-            chain = chain_of(name, picture.name, frames)
-            yield Planted(name, mode, chain, truth, word, BRINGS.get(make.__name__, frozenset()), picture.split)
+    for place, (mode, makes) in enumerate(MAKES.items()):
+        # kinds of pictures come by turns of three: strengths and makes shift with every turn, so that all meet all
+        turn = number // 3
+        strength = (number + turn + place) % len(STRENGTHS)
+        word = STRENGTHS[strength]
+        make = makes[(turn + strength) % len(makes)]
+        chance = _chance(seed, picture.name, mode, word)
+        truth = int(chance.integers(1, STEPS - 2))
+        name = f"{mode}/{word}/{make.__name__}/{picture.name}"
+        frames = _planted_from(picture.pixels, truth, make, strength, mode in FRESH, chance)
+        if np.abs(frames[truth].astype(np.int16) - frames[0]).mean() < BARELY and mode == "texture-loss":
+            continue
+        chain = chain_of(name, picture.name, frames)
+        yield Planted(name, mode, chain, truth, word, BRINGS.get(make.__name__, frozenset()), picture.split)
 
 
 def _planted_from(pixels: Pixels, truth: int, make: Damage, strength: int, fresh: bool, chance: Chance) -> list[Pixels]:
@@ -117,8 +120,13 @@ def _planted_from(pixels: Pixels, truth: int, make: Damage, strength: int, fresh
     return frames
 
 
-def _clean(picture: Picture, seed: int) -> Iterator[Planted]:
-    for word, make in CLEAN.items():
+def _every_other(names: Iterable[str], number: int) -> list[str]:
+    return list(names)[(number // 3) % 2 :: 2]
+
+
+def _clean(picture: Picture, number: int, seed: int) -> Iterator[Planted]:
+    for word in _every_other(CLEAN, number):
+        make = CLEAN[word]
         chance = _chance(seed, picture.name, word)
         frames = [picture.pixels, *(make(picture.pixels, step, chance) for step in range(1, STEPS + 1))]
         name = f"clean/{word}/{picture.name}"
@@ -192,8 +200,9 @@ CLEAN: dict[str, Callable[[Pixels, int, Chance], Pixels]] = {
 }
 
 
-def _walked(picture: Picture, seed: int) -> Iterator[Planted]:
-    for editor, (mode, also) in SIMULATED.items():
+def _walked(picture: Picture, number: int, seed: int) -> Iterator[Planted]:
+    for editor in _every_other(SIMULATED, number):
+        mode, also = SIMULATED[editor]
         frames = asyncio.run(_walk(editor, picture.pixels, seed))
         name = f"{editor}/{picture.name}"
         truth = None if mode == "clean" else 1

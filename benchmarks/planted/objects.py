@@ -8,16 +8,16 @@ definition (one and a half times as worn as at the first addition) can hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import cv2
 import numpy as np
 from PIL import Image
 
 from benchmarks.planted import Planted
 from benchmarks.planted._pictures import Picture, pictures
 from benchmarks.planted._simulated import Step, run
+from benchmarks.planted._things import Change, cut_out, places, putter, redrawn
 from convergebench.images.frame import Pixels
 from convergebench.types import Operation
 
@@ -55,22 +55,21 @@ APPLE = "Add one more apple to the table. Change nothing else."
 MIRROR = "Mirror this image horizontally, so that left and right are swapped. Change nothing else."
 TURN = "Rotate this image by 90 degrees clockwise. Change nothing else."
 GREY = "Make this image monochrome: pure greyscale, no colour left anywhere. Change nothing else."
+OTHERS = 8
+"""Pictures that things are cut out of."""
 THING = "Add another thing, whichever you like."
 BERRIES = ("raspberry", "blueberry", "strawberry", "lychee", "fig")
 FRUITS = ("banana", "coconut", "watermelon", "plum", "pear", "orange", "kiwi", "pineapple")
-TABLES = ("wooden-table", "still-life", "kitchen", "toy-blocks", "room", "mug", "coffee", "potstickers", "library")
-"""Pictures with room for things come first, so that few pictures are the right ones."""
 
 
-def planted(limit: int, seed: int) -> Iterator[Planted]:
-    """Chains from at most `limit` pictures, half of which thresholds were chosen on."""
-    every = pictures(200)
-    every.sort(key=lambda one: not one.name.startswith(TABLES))
-    halves = [[one for one in every if one.split == half] for half in ("development", "test")]
-    chosen = [one for pair in zip(*halves, strict=False) for one in pair][:limit]
+def planted(limit: int, seed: int, half: str = "test") -> Iterator[Planted]:
+    """Chains from at most `limit` pictures of a half; each gives a third of the kinds of chains."""
+    chosen = pictures(limit, half)
+    others = pictures(OTHERS, half)
     for number, picture in enumerate(chosen):
-        plot = _Plot(picture, number, seed, others=[one.pixels for one in every if one.name != picture.name])
-        for make in (_copies, _additions, _insertions, _turns, _grey, _claims):
+        plot = _Plot(picture, number, seed, others=[one.pixels for one in others if one.name != picture.name])
+        parts = ((_copies, _insertions), (_additions,), (_turns, _grey, _claims))
+        for make in parts[(number + number // 3) % len(parts)]:  # kinds of pictures come by turns of three, too
             yield from make(plot)
 
 
@@ -97,11 +96,11 @@ class _Plot:
         truth: int | None = None,
         *,
         also: tuple[str, ...] = (),
-        **rest: str,
+        strength: str = "",
     ) -> Planted:
         view = run(self.picture.name, self.picture.pixels, steps, variant=name, family="planted", seed=self.seed)
         title = f"{mode}/{name}/{self.picture.name}"
-        return Planted(title, mode, view, truth, also=frozenset(also), split=self.picture.split, **rest)
+        return Planted(title, mode, view, truth, strength, frozenset(also), self.picture.split)
 
 
 def _step(words: str, operation: Operation, wear: list[dict[str, Any]], **options: Any) -> Step:
@@ -113,7 +112,7 @@ def _copies(plot: _Plot) -> Iterator[Planted]:
         yield plot.chain(f"copies-{turn}", "clean", [_step(COPY, "replicate", plot.wear(turn)) for _ in range(5)])
     twice = [_step(COPY, "replicate", plot.wear(1), duplicate_at=2) for _ in range(5)]
     yield plot.chain("duplicate", "duplicated-objects", twice, 2, also=("overconfidence",))
-    frames: tuple[tuple[str, str, Callable[[Pixels], Pixels]], ...] = (
+    frames: tuple[tuple[str, str, Change], ...] = (
         ("zoom", "subtle", lambda pixels: _zoomed(pixels, 0.03)),
         ("cut", "clear", lambda pixels: pixels[round(0.021 * len(pixels)) :]),
         ("squeeze", "clear", lambda pixels: _resized(pixels, 1.0, 0.97)),
@@ -167,20 +166,20 @@ def _insertions(plot: _Plot) -> Iterator[Planted]:
         ("redrawn-missing", "counting", 4, True),
         ("redrawn-replaced", "replacement", 4, True),
     )
-    for turn, (name, mode, truth, redrawn) in enumerate(kinds):
+    for turn, (name, mode, truth, anew) in enumerate(kinds):
         chance = plot.chance(turn)
-        places = _places(chance, 5)
-        things = [_cut_out(plot.others, chance) for _ in range(6)]
-        spots = [*places[:3], places[1] if mode == "replacement" else places[3], places[4]]
+        free = places(chance, 5)
+        things = [cut_out(plot.others, chance) for _ in range(6)]
+        spots = [*free[:3], free[1] if mode == "replacement" else free[3], free[4]]
         steps = []
         for index, spot in enumerate(spots, start=1):
             missing = mode == "counting" and index == truth
             # what is replaced goes: its place is put back to what the source shows there first
             bare = plot.picture.pixels if mode == "replacement" and index == truth else None
-            put = (lambda pixels: pixels) if missing else _putter(things[index], spot, bare)
-            after = _then(put, int(chance.integers(1 << 30))) if redrawn else put
+            put = (lambda pixels: pixels) if missing else putter(things[index], spot, bare)
+            after = redrawn(put, int(chance.integers(1 << 30))) if anew else put
             steps.append(Step(THING, "add", {"wear": plot.wear(turn)}, "around", after))
-        strength = "subtle" if redrawn and truth else ""
+        strength = "subtle" if anew and truth else ""
         yield plot.chain(name, mode, steps, truth, also=("background-decay", "overconfidence"), strength=strength)
 
 
@@ -199,6 +198,8 @@ def _turns(plot: _Plot) -> Iterator[Planted]:
 def _grey(plot: _Plot) -> Iterator[Planted]:
     # a wear that tints leaves a tint, which is what the detector is there to find
     wears = [wear for wear in (plot.wear(0), plot.wear(1)) if not any(one["kind"] == "tint" for one in wear)]
+    if not _is_colourful(plot.picture.pixels):
+        return  # a photograph without colour has none that could be left
     done = [Step(GREY, "monochrome", {"wear": wear}, "no") for wear in wears]
     yield plot.chain("grey", "clean", done)
     for rest, strength in ((0.12, "subtle"), (0.2, "clear"), (0.4, "strong")):
@@ -214,11 +215,17 @@ def _claims(plot: _Plot) -> Iterator[Planted]:
     yield plot.chain("claims-apple", "overconfidence", stuck, 2, also=("counting", "background-decay"))
     undone = [_step(MIRROR, "flip-horizontal", plot.wear(7), unturned=1) for _ in range(2)]
     yield plot.chain("claims-mirror", "overconfidence", undone, 1, also=("orientation", "duplicated-objects"))
-    grey = [Step(GREY, "monochrome", {"wear": plot.wear(1), "colour_rest": 0.4}, "no")]
-    yield plot.chain("claims-grey", "overconfidence", grey, 1, also=("monochrome",))
+    if _is_colourful(plot.picture.pixels):
+        grey = [Step(GREY, "monochrome", {"wear": plot.wear(1), "colour_rest": 0.4}, "no")]
+        yield plot.chain("claims-grey", "overconfidence", grey, 1, also=("monochrome",))
     far = [_step(COPY, "replicate", plot.wear(3)) for _ in range(3)]
     far[1] = Step(COPY, "replicate", far[0].options, after=lambda pixels: _darkened(pixels))
     yield plot.chain("claims-copy", "overconfidence", far, 2, also=("duplicated-objects",))
+
+
+def _is_colourful(pixels: Pixels) -> bool:
+    """Whether red, green and blue differ by 10 levels on average."""
+    return float((pixels.max(axis=-1).astype(np.int16) - pixels.min(axis=-1)).mean()) > 10
 
 
 def _fruit(name: str) -> str:
@@ -246,71 +253,3 @@ def _darkened(pixels: Pixels) -> Pixels:
     """Half the light, and static on top: nothing anyone would call a copy."""
     static = np.random.default_rng(5).normal(0, 24, pixels.shape)
     return np.asarray(np.clip(pixels * 0.5 + static, 0, 255), np.uint8)
-
-
-Spot = tuple[float, float]
-
-
-def _places(chance: np.random.Generator, count: int) -> list[Spot]:
-    """Middles, in shares, none nearer to another than a thing is wide."""
-    cells = [(x, y) for y in (0.25, 0.55, 0.82) for x in (0.14, 0.38, 0.62, 0.86)]
-    return [cells[int(place)] for place in chance.permutation(len(cells))[:count]]
-
-
-def _cut_out(others: list[Pixels], chance: np.random.Generator) -> Pixels:
-    """A part of another picture that has something on it."""
-    parts = []
-    for _ in range(4):
-        pixels = others[int(chance.integers(len(others)))]
-        side = round(float(chance.uniform(0.2, 0.35)) * min(pixels.shape[:2]))
-        top = int(chance.integers(pixels.shape[0] - side))
-        left = int(chance.integers(pixels.shape[1] - side))
-        parts.append(pixels[top : top + side, left : left + side])
-    return max(parts, key=lambda part: float(part.std()))
-
-
-def _putter(thing: Pixels, spot: Spot, bare: Pixels | None) -> Callable[[Pixels], Pixels]:
-    """Lays the thing on a picture as an oval, around its middle; `bare` is what the place is first put back to."""
-
-    def put(pixels: Pixels) -> Pixels:
-        out = pixels.astype(np.float32)
-        if bare is not None:
-            weight = _oval(pixels, spot, 0.26)
-            out += (bare - out) * weight
-        size = round(0.19 * min(pixels.shape[:2]))
-        small = np.asarray(cv2.resize(thing, (size, size), interpolation=cv2.INTER_AREA), np.float32)
-        middle = round(spot[1] * pixels.shape[0]), round(spot[0] * pixels.shape[1])
-        top = int(np.clip(middle[0] - size // 2, 0, pixels.shape[0] - size))
-        left = int(np.clip(middle[1] - size // 2, 0, pixels.shape[1] - size))
-        there = np.s_[top : top + size, left : left + size]
-        reach = np.linspace(-1, 1, size)
-        inside = np.clip((1 - np.hypot(reach[:, None], reach[None, :])) / 0.1, 0, 1)[..., None]
-        out[there] += (small - out[there]) * inside
-        return np.asarray(np.clip(np.rint(out), 0, 255), np.uint8)
-
-    return put
-
-
-def _then(put: Callable[[Pixels], Pixels], seed: int) -> Callable[[Pixels], Pixels]:
-    """The thing put in, and the whole picture drawn anew: nothing stays quite where it was, nor quite as bright."""
-
-    def drawn(pixels: Pixels) -> Pixels:
-        chance = np.random.default_rng(seed)
-        pixels = put(pixels)
-        height, width = pixels.shape[:2]
-        waves = chance.normal(0, 1, (6, 6, 3)).astype(np.float32)
-        field = np.asarray(cv2.resize(waves, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
-        there_x = np.arange(width, dtype=np.float32) + 1.5 * field[..., 0]
-        there_y = np.arange(height, dtype=np.float32)[:, None] + 1.5 * field[..., 1]
-        moved = cv2.remap(pixels, there_x, there_y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-        lit = np.asarray(moved, np.float32) * (1 + 0.03 * field[..., 2:])
-        return np.asarray(np.clip(np.rint(lit), 0, 255), np.uint8)
-
-    return drawn
-
-
-def _oval(pixels: Pixels, spot: Spot, reach: float) -> np.ndarray[Any, Any]:
-    rows, columns = np.ogrid[: pixels.shape[0], : pixels.shape[1]]
-    radius = reach * min(pixels.shape[:2]) / 2
-    away = np.hypot(rows - spot[1] * pixels.shape[0], columns - spot[0] * pixels.shape[1])
-    return np.asarray(np.clip((radius - away) / 6, 0, 1)[..., None], np.float32)

@@ -12,6 +12,9 @@ Chosen under `[edits] pairs` by set (`v1`, `all`, `later`), by category, by id, 
 words below are each pair's first wording; `wordings = 3` in the study file runs three phrasings of each. A pair is
 *preserving* when the way back needs nothing that is not in the picture or in the words, *destroying* when something is
 lost, *hallucinating* when one of the legs has to invent detail. Only preserving pairs are in `v1` and `all`.
+
+A pair that adds a thing names it (`adds = ["hat", "cap"]`) and is not used on pictures that are said to hold one;
+`needs` names what has to be there ([suites](suites.md)).
 """
 SETS = {"v1": "the seven of the benchmark's plan", "all": "every fair pair", "later": "off unless asked for"}
 

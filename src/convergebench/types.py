@@ -11,6 +11,7 @@ from convergebench.kinds import COMPARE_ROLES, is_word
 from convergebench.kinds import KINDS as KINDS
 from convergebench.kinds import CompareRole as CompareRole
 from convergebench.kinds import Kind as Kind
+from convergebench.source_image import SourceImage as SourceImage
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
 
@@ -22,20 +23,6 @@ Operation = Literal[
     "denoise", "monochrome", "colourise", "patches", "edges", "rebuild",
 ]  # fmt: skip
 """What an instruction should do, for checking that it was done. Editors never see it: they read the words."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceImage:
-    """One untouched image of a suite. `read` gives the file's bytes as they are."""
-
-    id: str
-    kind: Kind
-    sha256: str
-    width: int
-    height: int
-    licence: str
-    source: str
-    read: Callable[[], bytes] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +44,10 @@ class EditPair:
     before: str = ""
     """What the picture shows without the edit, and with it, for metrics that read. Editors never see it."""
     after: str = ""
+    adds: tuple[str, ...] = ()
+    """What the edit adds, by all its names: a picture that is said to hold one of them is no picture for it."""
+    needs: tuple[str, ...] = ()
+    """What the edit acts on, by all its names: a picture must not be said to hold none of them."""
 
     @property
     def label(self) -> str:

@@ -161,6 +161,13 @@ def test_flags_reach_a_study_with_a_hyphen_in_its_name(monkeypatch: pytest.Monke
     assert flagged.parameters.model_dump()["rounds"] == 5
 
 
+def test_a_suite_of_ones_own_is_taken_whole_unless_a_limit_is_given_too() -> None:
+    spec = parse_spec({"study": "roundtrip", "images": {"suite": "quick", "limit": 6}})
+    assert with_changes(spec, rounds=2).images.limit == 6
+    assert with_changes(spec, suite="mine").images.limit == 0
+    assert with_changes(spec, suite="mine", limit=2).images.limit == 2
+
+
 def test_a_run_has_one_precision() -> None:
     """With two, `cbench measure RUN` alone would want the older networks anew and be refused for ever."""
     manifest = Manifest(

@@ -81,6 +81,18 @@ def test_a_name_that_is_a_metric_s_and_a_weight_s_stands_for_all_that_the_metric
         assert set(load_metric(name).facts.weights) <= {weight.name for weight in _chosen([name])}
 
 
+def test_an_editor_stands_for_all_weights_that_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from convergebench.cli.weights import _chosen
+    from convergebench.weights import catalogue as room
+
+    monkeypatch.setattr(room, "DATA", Path(room.__file__).parent / "data")
+    room.catalogue.cache_clear()
+
+    assert {"human-models", "isnet", "mi-gan", "face-parts"} < {weight.name for weight in _chosen(["inpaint"])}
+    assert [weight.name for weight in _chosen(["remake-realesr-anime"])] == ["realesr-anime"]
+    assert _chosen(["sim-jpeg"]) == []
+
+
 def test_a_metric_without_weights_needs_none(declare: Declared) -> None:
     assert cbench("weights", "fetch", "psnr") == "psnr: no weights are needed\n"
     assert cbench("weights", "verify", "psnr") == ""

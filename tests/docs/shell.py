@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import sys
 import tomllib
@@ -137,10 +138,10 @@ def make_studies(root: Path) -> None:
     text = _tiny((ROOT / "studies" / "demo.toml").read_text(encoding="utf-8"))
     content = tomllib.loads(text)
     text = text.replace(f"rounds = {content['roundtrip']['rounds']}", "rounds = 2")
-    text = text.replace('pairs = ["glasses", "red-ball"]', 'pairs = ["flip-horizontal", "red-ball"]')
+    text = text.replace('pairs = ["hat", "red-ball"]', 'pairs = ["flip-horizontal", "red-ball"]')
     assert "flip-horizontal" in text
-    listed = next(line for line in text.splitlines() if line.startswith("editors"))
-    text = text.replace(listed, 'editors = ["sim-perfect", "sim-jpeg"]')
+    text, replaced = re.subn(r"^editors = \[.*?^\]$", 'editors = ["sim-perfect", "sim-jpeg"]', text, flags=re.M | re.S)
+    assert replaced == 1
     (root / "studies" / "demo.toml").write_text(text.replace("[analysis]", "[analysis]\ndraws = 200"), encoding="utf-8")
 
 

@@ -18,14 +18,19 @@ from PIL import Image
 from convergebench.editors._table import TABLE
 from convergebench.editors.base import close, lacks
 from convergebench.editors.find import COMPOSITES, make_editor
-from convergebench.errors import StudyError
+from convergebench.errors import Refused, StudyError
 from convergebench.images.decode import decode, probe
 from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits
 
-MADE = ("paste-back(sim-jpeg)", "anchor(sim-tint)", "best-of(sim-noise, 2, ssim)", "then(sim-jpeg, sim-blur)")
+MADE = (
+    *("paste-back(sim-jpeg)", "anchor(sim-tint)", "best-of(sim-noise, 2, ssim)", "then(sim-jpeg, sim-blur)"),
+    *("remake(taesd, megapixels=0.004, back=same)", "remake(span-x2, megapixels=0.01, format=webp, back=same)"),
+)
 OTHERS = {
     *("replay", "diffusers", "resave", *COMPOSITES),  # need options
     *(name for name in TABLE if name.startswith(("flux-", "qwen-", "instruct-"))),  # gigabytes
+    *(name for name in TABLE if name.startswith("remake-")),  # a megapixel a call; `remake(…)` stands for them
+    *("inpaint-remove", "inpaint-recolour"),  # refuse to add; `inpaint` stands for them
     "sim-flaky",  # often busy, which is its point
 }
 SLOW = [name for name in TABLE if name.startswith("maxim-")]
@@ -66,6 +71,13 @@ def edited(editor: Editor, image: bytes, words: str = "add a red ball", seed: in
     return asyncio.run(once())
 
 
+def answer_or_refusal(name: str, words: str) -> bytes | str:
+    try:
+        return edited(made(name), picture(), words).image
+    except Refused as refusal:
+        return str(refusal)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_it_says_what_it_is_before_anything_is_loaded(name: str) -> None:
     editor = make_editor(name)
@@ -103,8 +115,8 @@ def test_words_matter_exactly_to_those_that_read_them(name: str) -> None:
     if name in ("sim-forgetful", "sim-turnless"):
         pytest.skip("it ignores some instructions, which is its point")
     editor = made(name)
-    answers = {edited(made(name), picture(), words).image for words in ("flip horizontally", "do nothing at all")}
-    assert (len(answers) == 2) == editor.capabilities.instructed
+    answers = {answer_or_refusal(name, words) for words in ("flip horizontally", "add a red ball", "do nothing at all")}
+    assert (len(answers) > 1) == editor.capabilities.instructed
 
 
 @pytest.mark.parametrize("name", NAMES)

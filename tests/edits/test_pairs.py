@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from convergebench.edits import load_pairs, pair_names, pairs_for, pairs_hash
+from convergebench.edits.pairs import misfit
 from convergebench.errors import StudyError
 from convergebench.types import KINDS
 
@@ -161,3 +162,33 @@ def test_the_hash_changes_with_any_word_and_with_order() -> None:
     assert pairs_hash([first, second]) == pairs_hash(load_pairs(["hat", "glasses"]))
     assert pairs_hash([first, second]) != pairs_hash([second, first])
     assert pairs_hash([first]) != pairs_hash(load_pairs(["hat"], wordings=2)[1:])
+
+
+def test_an_edit_is_not_for_a_picture_that_holds_what_it_adds() -> None:
+    hat, glasses, flip = load_pairs(["hat", "glasses", "flip-horizontal"])
+    assert misfit(["man", "Cap"], hat) == "it holds a cap already"
+    assert misfit(["sunglasses"], glasses) == "it holds sunglasses already"
+    assert misfit(["earring", "woman"], load_pairs(["earrings"])[0]) == "it holds an earring already"
+    assert misfit(["potted-plants"], load_pairs(["potted-plant"])[0]) == "it holds a potted plant already"
+    assert misfit(["man", "hatch", "glass"], hat) == misfit(["glass"], glasses) == misfit(["hat"], flip) == ""
+
+
+def test_an_edit_of_a_thing_is_only_for_pictures_that_hold_it(tmp_path: Path) -> None:
+    (dye,) = load_pairs([own_file(tmp_path, extra='needs = ["hair", "beard"]')])
+    assert misfit(["woman", "beard"], dye) == ""
+    assert misfit(["statue"], dye) == "it holds no hair"
+    assert misfit([], dye) == "it holds no hair"
+
+
+def test_a_picture_of_which_nobody_says_what_it_holds_suits_every_edit(tmp_path: Path) -> None:
+    pairs = load_pairs(["all", "later", own_file(tmp_path, extra='needs = ["hair"]')])
+    assert not any(misfit(None, pair) for pair in pairs)
+
+
+def test_every_pair_that_adds_a_thing_says_which() -> None:
+    assert [p.id for p in load_pairs(["all", "later"]) if p.forward_operation == "add" and not p.adds] == []
+
+
+def test_the_hash_of_pairs_does_not_depend_on_the_pictures_they_are_for(tmp_path: Path) -> None:
+    plain = pairs_hash(load_pairs([own_file(tmp_path)]))
+    assert pairs_hash(load_pairs([own_file(tmp_path, extra='adds = ["crown"]')])) == plain

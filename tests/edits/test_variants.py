@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convergebench.editors.simulated.instruction import understand
+from convergebench.editors.instructions.instruction import understand
 from convergebench.edits.variants import load_variants, shipped_variants
 from convergebench.errors import StudyError
 from convergebench.types import Settings

@@ -1,17 +1,20 @@
-"""Short chains for the detectors' tests: simulated editors on small shipped pictures, or pictures given by hand."""
+"""Short chains for the detectors' tests: simulated editors on small photographs, or pictures given by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import resources
 from typing import Any
+
+import numpy as np
+from PIL import Image
 
 from benchmarks.planted._simulated import Step, run
 from convergebench.failures.base import ChainView, StepView
-from convergebench.images.decode import decode
 from convergebench.images.frame import Frame, Pixels
-from convergebench.images.suite import load_suite
 from convergebench.types import Operation
+from tests.metrics.pictures import resized
 
 APPLE = "Add one more apple to the table."
 COPY = "Produce an exact replica of the provided image, with no alterations."
@@ -21,11 +24,23 @@ GREY = "Make this image monochrome."
 NOISE: list[dict[str, Any]] = [{"kind": "noise", "sigma": 3 / 255}]
 
 
+CUTS = {
+    "coffee": ("coffee.png", (0, 100, 400)),
+    "motorcycle": ("motorcycle_left.png", (0, 120, 500)),
+    "rocket": ("rocket.jpg", (0, 110, 427)),
+    "astronaut": ("astronaut.png", (0, 0, 512)),
+    "chelsea": ("chelsea.png", (0, 90, 300)),
+}
+"""Photograph of scikit-image → its file, and the square of it that is used: top, left, side."""
+
+
 @cache
-def picture(name: str = "wooden-table") -> Pixels:
-    """A picture of the `quick` suite."""
-    image = next(one for one in load_suite("quick").images if one.id == name)
-    return decode(image.read(), what=name).pixels
+def picture(name: str = "coffee") -> Pixels:
+    """A photograph that comes with scikit-image, 320 pixels a side."""
+    file, (top, left, side) = CUTS[name]
+    with resources.files("skimage.data").joinpath(file).open("rb") as opened:
+        pixels = np.asarray(Image.open(opened).convert("RGB"))[top : top + side, left : left + side]
+    return resized(pixels, 320, 320)
 
 
 def asked(words: str, operation: Operation, **options: Any) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from convergebench.failures.base import Box, ChainView, Examination, Finding, cannot_tell, detector, does_not_apply
@@ -35,6 +36,14 @@ def never(chain: ChainView) -> Examination:
 def unsure(chain: ChainView) -> Examination:
     """Cannot tell."""
     return cannot_tell("it is dark")
+
+
+@detector("lacking", level="object", title="Lacking", rule="needs a file")
+def lacking(chain: ChainView) -> Examination:
+    """Cannot tell as long as its file is not there."""
+    if "LACKING_IS_HERE" in os.environ:
+        return Examination()
+    return cannot_tell("the file is not here; type: fetch it", {"tried": {1: 1.0}}, retry=True)
 
 
 @detector("elsewhere", level="object", title="Elsewhere", rule="where something was to be removed twice")

@@ -8,9 +8,11 @@ import cv2
 import numpy as np
 import pytest
 
+from convergebench.failures.base import Box, ChainView, StepView
 from convergebench.failures.counting import counting
-from convergebench.images.frame import Pixels
+from convergebench.images.frame import Frame, Pixels
 from tests.failures.chains import APPLE, COPY, NOISE, asked, drawn, picture, simulated
+from tests.failures.told_network import ToldNetwork
 
 
 def with_discs(middles: list[tuple[int, int]], colour: tuple[int, int, int] = (200, 30, 30)) -> Pixels:
@@ -36,7 +38,8 @@ def test_steps_in_a_row_that_add_nothing_are_one_finding() -> None:
 
 
 def test_a_whole_row_at_once_is_found_and_shown() -> None:
-    chain = simulated([asked(APPLE, "add", wear=NOISE, row_at=3, row_of=4) for _ in range(4)])
+    steps = [asked(APPLE, "add", wear=NOISE, row_at=3, row_of=4) for _ in range(4)]
+    chain = simulated(steps, source=picture("motorcycle"))
     (finding,) = counting(chain).findings
     assert (finding.step, finding.last) == (3, 3)
     assert finding.detail.startswith("4 things alike")
@@ -94,3 +97,53 @@ def test_a_picture_redrawn_altogether_is_left_open() -> None:
 
 def test_a_chain_without_additions_has_nothing_to_count() -> None:
     assert counting(simulated([asked(COPY, "replicate")])).does_not_apply
+
+
+ON_THE_LEFT, ON_THE_RIGHT = Box(0.1, 0.5, 0.2, 0.2), Box(0.6, 0.5, 0.2, 0.2)
+
+
+def asked_for_an_apple(after: Pixels) -> ChainView:
+    steps = [StepView(0, lambda: Frame(picture())), StepView(1, lambda: Frame(after), APPLE, "add", parent=0)]
+    return ChainView("editor", "case", "source", "variant", "family", steps)
+
+
+def test_an_apple_that_the_network_sees_was_added_though_no_patch_stands_out(network: ToldNetwork) -> None:
+    faint = picture().copy()
+    faint[190:230, 140:180] = np.clip(faint[190:230, 140:180].astype(int) + 9, 0, 255)
+    assert counting(asked_for_an_apple(faint)).findings[0].step == 1
+    network.shows(faint, ("apple", 0.7, ON_THE_LEFT))
+    found = counting(asked_for_an_apple(faint))
+    assert found.findings == ()
+    assert found.probes["seen"] == {1: 1.0}
+
+
+def test_one_thing_in_two_parts_is_one_if_the_network_sees_one(network: ToldNetwork) -> None:
+    pair = with_discs([(80, 200), (240, 200)])
+    network.shows(pair, ("apple", 0.7, ON_THE_LEFT), ("chair", 0.9, ON_THE_RIGHT))
+    assert counting(asked_for_an_apple(pair)).findings == ()
+    network.shows(pair, ("apple", 0.7, ON_THE_LEFT), ("orange", 0.26, ON_THE_RIGHT))  # perhaps a second one
+    assert counting(asked_for_an_apple(pair)).findings[0].detail.startswith("2 things")
+
+
+def test_apples_that_the_network_counts_are_several_though_no_patches_stand_out(network: ToldNetwork) -> None:
+    plain = picture().copy()
+    plain[0, 0] = 255 - plain[0, 0]
+    network.shows(plain, ("apple", 0.7, ON_THE_LEFT), ("apple", 0.6, ON_THE_RIGHT))
+    (finding,) = counting(asked_for_an_apple(plain)).findings
+    assert finding.detail == "2 things of the kind that was asked for were added at once; one was asked for"
+    assert finding.region is None
+
+
+def test_what_the_network_only_suspects_does_not_count(network: ToldNetwork) -> None:
+    plain = picture().copy()
+    plain[0, 0] = 255 - plain[0, 0]
+    network.shows(plain, ("apple", 0.7, ON_THE_LEFT), ("orange", 0.26, ON_THE_RIGHT))
+    assert "added none" in counting(asked_for_an_apple(plain)).findings[0].detail
+
+
+def test_an_apple_that_was_there_before_is_not_counted(network: ToldNetwork) -> None:
+    before = network.shows(picture(), ("apple", 0.7, ON_THE_LEFT))
+    same = before.copy()
+    same[0, 0] = 255 - same[0, 0]
+    network.shows(same, ("apple", 0.7, ON_THE_LEFT))
+    assert "added none" in counting(asked_for_an_apple(same)).findings[0].detail

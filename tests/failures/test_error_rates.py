@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.failures import Verdict, chains, examined, measured_by, rate, row
-from benchmarks.planted import Planted, modules
+from benchmarks.failures import Verdict, about, chains, examined, measured_by, rate, row
+from benchmarks.planted import Planted, modules, real
 from benchmarks.planted._damage import MAKES
-from benchmarks.planted._pictures import pictures
+from benchmarks.planted._pictures import HALVES, LONGEST, half_of, pictures
 from benchmarks.planted.noise import STEPS, chain_of
 from convergebench.failures import expand_detectors, load_detector
 from tests.failures.planted import astronaut, green
@@ -27,13 +27,14 @@ def test_every_planted_mode_has_a_detector() -> None:
     assert measured_by("benchmarks.planted.noise") == list(MAKES)
 
 
-def test_pictures_alike_are_in_one_half_and_both_halves_in_balance() -> None:
-    chosen = pictures(44)
-    halves: dict[str, set[str]] = {}
-    for one in chosen:
-        halves.setdefault(re.sub(r"-(\d\d|small)$", "", one.name), set()).add(one.split)
-    assert all(len(half) == 1 for half in halves.values())
-    assert sum(one.split == "test" for one in chosen) == 22
+def test_a_picture_is_always_in_the_same_half_and_kinds_take_turns() -> None:
+    halves = {half: pictures(9, half) for half in HALVES}
+    for half, chosen in halves.items():
+        assert {one.split for one in chosen} == {half}
+        assert {half_of(one.name) for one in chosen} == {half}
+        assert [one.image.kind for one in chosen] == ["face", "object", "scene"] * 3
+        assert max(chosen[0].pixels.shape) <= LONGEST
+    assert pictures(4, "test") == halves["test"][:4]
 
 
 @pytest.mark.parametrize("make", [make for makes in MAKES.values() for make in makes])
@@ -61,10 +62,38 @@ def test_a_chain_is_examined_and_what_was_said_is_kept() -> None:
 
 @pytest.mark.slow
 def test_the_first_chains_of_a_module_come_in_order_and_know_their_truth() -> None:
-    first = next(chains("benchmarks.planted.noise", 1, 1))
+    first = next(chains("benchmarks.planted.noise", 1, 1, "test"))
     assert first.name.startswith("static-noise/subtle/")
     assert first.truth is not None
     assert first.chain.last == STEPS
+
+
+def test_every_real_chain_that_is_labelled_says_what_was_looked_for() -> None:
+    known = set(expand_detectors(["all"]))
+    rows = real.labels()
+    assert rows
+    assert len({one.chain for one in rows}) == len(rows)
+    for one in rows:
+        assert {*one.present, *one.absent} <= known, one.chain
+        assert not set(one.present) & set(one.absent), one.chain
+        assert all(1 <= step <= real.STEPS for step in one.present.values()), one.chain
+
+
+def test_chains_that_are_not_here_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CONVERGEBENCH_CHAINS", str(tmp_path))
+    monkeypatch.setattr(real, "_made", {})
+    assert "set CONVERGEBENCH_CHAINS" in str(real.chain_of(real.Labels("flux/scene_01_chair", {}, ())))
+    assert real.chain_of(real.Labels("taesd/no-such-picture", {}, ())) == "no picture no-such-picture"
+    unknown = real.Labels("no-such-editor/lounge", {}, ())
+    assert "unknown editor 'no-such-editor'" in str(real.chain_of(unknown))
+
+
+def test_a_real_chain_is_measured_only_by_what_was_looked_for() -> None:
+    pixels = astronaut()
+    chain = Planted("flux/x/lattice", "lattice", chain_of("x", "x", [pixels] * 4), None, only=frozenset({"lattice"}))
+    assert [one.facts.name for one in about(chain, [load_detector("lattice"), load_detector("colour-cast")])] == [
+        "lattice"
+    ]
 
 
 def test_rates_have_wilson_intervals() -> None:

@@ -80,6 +80,16 @@ def test_what_has_been_looked_at_is_not_looked_at_again(root: Path) -> None:
     assert look(root, "brighter", "never") == Examined(CHAINS, CHAINS, 0, ()), "only the new one looks"
 
 
+def test_what_only_lacked_a_file_is_told_once_and_looked_at_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert look(root, "lacking").labels == CHAINS
+    assert look(root, "lacking").labels == 0
+    assert labels(root) == [("lacking", None, None, None, None, "the file is not here; type: fetch it")]
+    monkeypatch.setenv("LACKING_IS_HERE", "1")
+    assert look(root, "lacking").labels == CHAINS
+    assert ("lacking", 0, None, None, None, "") in labels(root)
+    assert look(root, "lacking") == Examined(0, 0, 0, ())
+
+
 def test_a_chain_that_has_grown_is_examined_anew_and_its_older_labels_stay(root: Path) -> None:
     look(root, "brighter")
     walk(root, Brightening(), rounds=ROUNDS + 1)

@@ -45,18 +45,18 @@ def test_confidence_grows_with_the_colour_left() -> None:
 
 
 def test_one_thing_left_in_colour_is_found_and_shown() -> None:
-    grey = np.repeat(picture("kitchen").mean(axis=2, keepdims=True).astype(np.uint8), 3, axis=2)
+    grey = np.repeat(picture("motorcycle").mean(axis=2, keepdims=True).astype(np.uint8), 3, axis=2)
     grey[100:150, 200:260] = (220, 30, 30)
-    (finding,) = monochrome(drawn([picture("kitchen"), grey], "monochrome")).findings
+    (finding,) = monochrome(drawn([picture("motorcycle"), grey], "monochrome")).findings
     assert finding.region is not None
     assert finding.region.x == pytest.approx(200 / 320, abs=0.05)
     assert finding.region.height == pytest.approx(50 / 320, abs=0.06)
 
 
 def test_a_tint_of_one_hue_is_called_one() -> None:
-    grey = picture("kitchen").mean(axis=2, keepdims=True)
+    grey = picture("motorcycle").mean(axis=2, keepdims=True)
     sepia = np.clip(grey * (1.08, 1.0, 0.82), 0, 255).astype(np.uint8)
-    (finding,) = monochrome(drawn([picture("kitchen"), sepia], "monochrome")).findings
+    (finding,) = monochrome(drawn([picture("motorcycle"), sepia], "monochrome")).findings
     assert "a tint" in finding.detail
 
 

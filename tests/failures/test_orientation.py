@@ -36,14 +36,14 @@ def test_what_was_not_done_is_found_with_the_success_rate() -> None:
     ],
 )
 def test_the_wrong_way_counts_as_failed_and_is_named(words: str, operation: Operation, instead: str) -> None:
-    wide = np.ascontiguousarray(picture("kitchen")[:250])
+    wide = np.ascontiguousarray(picture("motorcycle")[:250])
     (finding,) = orientation(simulated([asked(words, operation, wrong_turn=1)], source=wide)).findings
     assert instead in finding.detail
 
 
 def test_a_turn_on_a_canvas_that_was_not_turned_is_still_a_turn() -> None:
     """A landscape stays a landscape, so the turned picture is cut: content turned is what was asked for."""
-    source = picture("kitchen")
+    source = picture("motorcycle")
     turned = np.rot90(source, -1)
     cut = np.ascontiguousarray(turned[40:280])
     found = orientation(drawn([source, cut], "rotate-90"))
@@ -52,7 +52,7 @@ def test_a_turn_on_a_canvas_that_was_not_turned_is_still_a_turn() -> None:
 
 
 def test_confidence_falls_to_a_half_as_the_two_ways_become_equally_likely() -> None:
-    source = picture("kitchen")
+    source = picture("motorcycle")
     mirrored = source[:, ::-1]
     sure = []
     for share in (0.0, 0.25, 0.45):

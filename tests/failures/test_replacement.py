@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from convergebench.failures.base import ChainView
 from convergebench.failures.replacement import replacement
-from tests.failures.chains import APPLE, NOISE, asked, simulated
+from tests.failures.chains import APPLE, NOISE, asked, picture, simulated
 
 FRUITS = ("banana", "coconut", "plum", "watermelon", "orange", "kiwi")
 
 
 def fruits(count: int, **options: object) -> ChainView:
-    return simulated([asked(f"Add a {fruit} to the table.", "add", **options) for fruit in FRUITS[:count]])
+    steps = [asked(f"Add a {fruit} to the table.", "add", **options) for fruit in FRUITS[:count]]
+    return simulated(steps, source=picture("motorcycle"))
 
 
 def test_things_put_side_by_side_replace_nothing() -> None:

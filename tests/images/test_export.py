@@ -15,7 +15,10 @@ def test_an_exported_suite_reads_back_the_same(tmp_path: Path) -> None:
     suite = load_suite("quick")
     again = load_suite(str(export_suite(suite, tmp_path / "out")))
     assert again.sha256 == suite.sha256
-    assert [(image.id, image.licence) for image in again.images] == [(i.id, i.licence) for i in suite.images]
+    assert again.title == suite.title
+    facts = ("id", "kind", "licence", "source", "title", "holds", "credit", "focus", "sha256")
+    for one, other in zip(again.images, suite.images, strict=True):
+        assert [getattr(one, name) for name in facts] == [getattr(other, name) for name in facts]
 
 
 def test_an_export_overwrites_nothing(tmp_path: Path) -> None:

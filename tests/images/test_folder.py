@@ -112,3 +112,17 @@ def test_ids_grow_only_where_names_clash() -> None:
 def test_an_id_is_a_word_without_slashes(parts: list[str], suffix: str) -> None:
     (id,) = image_ids([Path(*parts).with_suffix(suffix)])
     assert id == parts[-1]
+
+
+def test_a_table_may_also_say_what_is_seen_who_is_credited_and_under_which_licence(tmp_path: Path) -> None:
+    fill(tmp_path, "a.png", "b.png")
+    rows = "a.png,face,A man with a hat,man; hat ;,CC-BY-4.0,Photo: Jo\nb.png,scene,,,,\n"
+    (tmp_path / "kinds.csv").write_text("file,kind,title,holds,licence,credit\n" + rows, encoding="utf-8")
+    told, untold = load_suite(str(tmp_path)).images
+    assert (told.title, told.holds, told.licence, told.credit) == (
+        "A man with a hat",
+        ("man", "hat"),
+        "CC-BY-4.0",
+        "Photo: Jo",
+    )
+    assert (untold.title, untold.holds, untold.licence, untold.credit) == ("", None, "not stated", "")

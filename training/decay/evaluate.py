@@ -151,7 +151,7 @@ def cost(side: int = 512, repeats: int = 7) -> tuple[float, float]:
     """Seconds of `decay` for a picture, and how many times BRISQUE's that is, measured in turns."""
     from training.decay.sources import square
 
-    pixels = square("coffee", side)
+    pixels = square("coffee-cup", side)
     taken: dict[str, list[float]] = {"decay": [], "brisque": []}
     for _ in range(repeats + 1):
         for name, times in taken.items():

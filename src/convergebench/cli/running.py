@@ -31,6 +31,9 @@ def run(
         int | None, typer.Option("--rounds", "--steps", min=1, help="Rounds, or steps, instead of the study's.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Leave out pictures of the suite that were not fetched, and name them.")
+    ] = False,
     metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
     align: Annotated[
         str | None,
@@ -69,6 +72,7 @@ def run(
         suite=suite,
         rounds=rounds,
         limit=limit,
+        partial=partial or None,
         metrics=metric or (),
         align=alignment_for(written, check_alignment(align), root),
     )

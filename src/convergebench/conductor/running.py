@@ -24,6 +24,9 @@ from convergebench.studies.base import load_study
 from convergebench.studies.spec import StudySpec
 from convergebench.types import Editor, SourceImage
 
+MOST_LEFT_OUT = 12
+"""Most lines about what is left out."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -84,6 +87,10 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
     root, prepared = planned.root, planned.prepared
     for line in planned.notes:
         observer.note(f"note: {line}")
+    for line in prepared.left_out[:MOST_LEFT_OUT]:
+        observer.note(f"left out: {line}")
+    if len(prepared.left_out) > MOST_LEFT_OUT:
+        observer.note(f"left out: {len(prepared.left_out) - MOST_LEFT_OUT} more; the report lists them")
     check_ready(prepared, observer)
     place_for(prepared.metrics, options.device, prepared.precision)  # a device that is not there is refused now
     halted: list[str] = []

@@ -27,6 +27,7 @@ def with_changes(
     suite: str | None = None,
     rounds: int | None = None,
     limit: int | None = None,
+    partial: bool | None = None,
     metrics: Sequence[str] = (),
     align: str | None = None,
     where: str = "flags",
@@ -41,9 +42,12 @@ def with_changes(
             own.get(one) or own.get(canonical(one), one) if isinstance(one, str) else one for one in editors
         ]
     if suite is not None:
-        content["images"]["suite"] = suite
+        # the study's limit was chosen for its own suite
+        content["images"] |= {"suite": suite, "limit": 0}
     if limit is not None:
         content["images"]["limit"] = limit
+    if partial is not None:
+        content["images"]["partial"] = partial
     if rounds is not None:
         word = next((word for word in ("rounds", "steps") if word in content[spec.study]), None)
         if word is None:

@@ -54,7 +54,7 @@ def card(
         _files(form, tables, side, patches),
         _columns(tables),
         _limits(source, tally),
-        _licences(tally, given),
+        _licences(tally, given, manifest),
         ["## Citation", f"```bibtex\n{CITATION}\n```"],
     ]
     return "\n" + "\n\n".join("\n\n".join(part) for part in parts) + "\n"
@@ -203,14 +203,17 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
     return ["## Limits", "\n".join(f"- {line}" for line in lines)]
 
 
-def _licences(tally: Tally, given: str | None) -> list[str]:
+def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
     rows = [
         [licence, _meaning(licence), str(len(names)), f"{tally.licences[licence]:,}"]
         for licence, names in sorted(tally.source_licences.items())
     ]
     if given is not None and given not in tally.source_licences:
         rows.append([given, "given by whoever made this data set", "0", f"{tally.licences[given]:,}"])
-    sources = [f"- `{name}`: {address}" for name, address in sorted(tally.addresses.items())]
+    sources = [
+        f"- `{name}`: {_credited(manifest.sources.get(name, {}), address)}"
+        for name, address in sorted(tally.addresses.items())
+    ]
     paragraphs = [
         "## Licences",
         "Every record says its own licence (`licence`) and its source's (`source_licence`, `source_address`). What an "
@@ -221,6 +224,12 @@ def _licences(tally: Tally, given: str | None) -> list[str]:
         kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
         paragraphs.append(f"Left out, since their source's licence restricts what is made from it: {kept}.")
     return [*paragraphs, "Sources:", "\n".join(sources)]
+
+
+def _credited(source: Mapping[str, Any], address: str) -> str:
+    """The line of credit that the source's licence asks for, then where its file comes from."""
+    parts = [str(source.get("credit") or "").rstrip("."), address]
+    return " ".join(". ".join(part for part in parts if part).split())
 
 
 def _meaning(text: str) -> str:

@@ -19,7 +19,7 @@ from convergebench.store.queries.exporting import ChainFacts, StepFacts, measure
 from convergebench.store.tables import ImageRow
 
 PHOTOGRAPHS = ("scikit-image:", "scikit-learn:")
-"""How the source of a shipped photograph begins; drawings begin with `drawn:`."""
+"""How the source of a photograph began in suites of version 1; those of drawings began with `drawn:`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from inspect import isawaitable
 from typing import NamedTuple
 
@@ -37,6 +38,8 @@ class BaseEditor(ABC):
     fingerprint: str
     capabilities: Capabilities
     limits: Limits
+    weights: Sequence[str] = ()
+    """Names of the weight files that it loads, as `cbench weights list` has them."""
 
     def lacks(self) -> list[str]:
         """What is missing before the first call can work, each with the command to type; empty if ready."""

@@ -50,7 +50,7 @@ def make_editor(use: str, name: str = "", **options: Any) -> Editor:
     return _checked(lambda called, **rest: kind(called, model, rest), name, options)
 
 
-COMPOSITES = ("paste-back", "anchor", "best-of", "then", "resave")
+COMPOSITES = ("paste-back", "anchor", "best-of", "then", "resave", "remake")
 LOCAL = "local"
 """Provider of local models: the table describes them, the registry's factory creates them."""
 

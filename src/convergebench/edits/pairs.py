@@ -8,6 +8,7 @@ from pathlib import Path
 
 from convergebench.documents import read_document
 from convergebench.edits.schema import PairRow, PairsFile
+from convergebench.edits.sessions import EditSession
 from convergebench.errors import StudyError
 from convergebench.ids import content_hash
 from convergebench.registry import suggest
@@ -71,6 +72,35 @@ def _rows(name: str) -> tuple[PairRow, ...]:
 def pairs_for(kind: Kind, pairs: Iterable[EditPair]) -> tuple[EditPair, ...]:
     """Those of `pairs` that apply to a picture of this kind."""
     return tuple(pair for pair in pairs if kind in pair.kinds)
+
+
+def misfit(holds: Iterable[str] | None, edit: EditPair | EditSession) -> str:
+    """Why an edit is not for a picture that is said to hold these things; empty if it is, or if nobody has said.
+
+    >>> misfit(["man", "hat"], load_pairs(["hat"])[0])
+    'it holds a hat already'
+    """
+    if holds is None:
+        return ""
+    held = {_noun(one) for one in holds}
+    there = next((one for one in edit.adds if _noun(one) in held), None)
+    if there is not None:
+        return f"it holds {_with_article(there)} already"
+    if edit.needs and not any(_noun(one) in held for one in edit.needs):
+        return f"it holds no {edit.needs[0]}"
+    return ""
+
+
+def _noun(word: str) -> str:
+    """One spelling for singular and plural, with or without hyphens."""
+    plain = " ".join(word.lower().replace("-", " ").replace("_", " ").split())
+    return plain if plain.endswith("ss") else plain.removesuffix("s")
+
+
+def _with_article(noun: str) -> str:
+    if noun.endswith("s") or noun == "coffee":
+        return noun
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def pairs_hash(pairs: Iterable[EditPair]) -> str:

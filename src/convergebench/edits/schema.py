@@ -12,6 +12,7 @@ from convergebench.types import EditPair, Kind, Operation, Reversibility
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Category = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")]
 Words = Annotated[str, StringConstraints(min_length=3, max_length=2000, strip_whitespace=True)]
+Nouns = tuple[Annotated[str, StringConstraints(min_length=2, max_length=60, strip_whitespace=True)], ...]
 
 
 class Wording(Strict):
@@ -35,6 +36,10 @@ class PairRow(Strict):
     """What the picture shows without the edit: "a portrait of a person". Only for metrics that use captions."""
     after: str = ""
     """What it shows with it: "a portrait of a person wearing glasses"."""
+    adds: Nouns = ()
+    """What the forward edit adds, by all its names; pictures that are said to hold one of them are left out."""
+    needs: Nouns = ()
+    """What the edit acts on, by all its names; pictures that are said to hold none of them are left out."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
 
     def pairs(self, wordings: int) -> tuple[EditPair, ...]:
@@ -52,6 +57,8 @@ class PairRow(Strict):
                 wording=index,
                 before=self.before,
                 after=self.after,
+                adds=self.adds,
+                needs=self.needs,
             )
             for index, words in enumerate(self.wordings[:wordings])
         )
@@ -82,6 +89,10 @@ class SessionRow(Strict):
     id: Identifier
     title: Words
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)]
+    adds: Nouns = ()
+    """What its steps add, by all names; as in a pair."""
+    needs: Nouns = ()
+    """What its first steps act on, by all names; as in a pair."""
     steps: Annotated[tuple[Words, ...], Field(min_length=1)]
 
 

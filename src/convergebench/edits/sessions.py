@@ -20,9 +20,11 @@ class EditSession:
     title: str
     kinds: tuple[Kind, ...]
     steps: tuple[str, ...]
+    adds: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 def load_sessions(path: Path | None = None) -> tuple[EditSession, ...]:
     """The shipped sessions, or those of a user's TOML file (`[[session]]` tables)."""
     content = read_document(path or DATA / "sessions.toml", SessionsFile)
-    return tuple(EditSession(id=row.id, title=row.title, kinds=row.kinds, steps=row.steps) for row in content.session)
+    return tuple(EditSession(**dict(row)) for row in content.session)

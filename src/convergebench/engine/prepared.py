@@ -31,7 +31,7 @@ class Prepared:
     recordings: Mapping[str, str] = field(default_factory=dict)
     """Per imported chain: the hash of its content."""
     left_out: tuple[str, ...] = ()
-    """Chains that an editor skips because it does not support their settings, with the reason."""
+    """Pictures, and chains that an editor or a picture does not suit, that the run does without, with the reason."""
     roles: Mapping[str, Role] = field(default_factory=defaults)
     """Who answers questions."""
 

@@ -12,8 +12,11 @@ from typing import Literal, NamedTuple
 import cv2
 import numpy as np
 
+from convergebench.errors import Prerequisite
+from convergebench.failures._asked_objects import asked_labels
 from convergebench.failures._changes import Changes, Mask, Patch, changes
-from convergebench.failures.base import ChainView
+from convergebench.failures._objects import NewCount, count_new
+from convergebench.failures.base import ChainView, StepView
 from convergebench.metrics.operations import is_geometric
 
 Outcome = Literal["none", "one", "several", "unclear"]
@@ -51,13 +54,24 @@ class Addition(NamedTuple):
     """Places of earlier additions in the picture it started from."""
     gone: tuple[tuple[AdditionArea, float], ...]
     """The earlier additions that were removed, each with the share of its place that changed."""
+    seen: NewCount | None = None
+    """What the object detector counts; None where the patches are clear, or it does not know what was asked for."""
 
     @property
     def outcome(self) -> Outcome:
         """How many things were added; `unclear` where too much changed to tell."""
+        if self.seen is not None and self.seen.sure >= 2:
+            return "several"
+        if self.seen is not None and self.seen == (1, 1):
+            return "one"
         if self.changes.inconclusive:
             return "unclear"
         return ("none", "one", "several")[min(2, len(self.things))]
+
+    @property
+    def number(self) -> int:
+        """How many things were added, by the object detector where it counts more, else by the patches."""
+        return max(len(self.things), 0 if self.seen is None else self.seen.sure)
 
 
 def additions(chain: ChainView) -> list[Addition]:
@@ -85,10 +99,23 @@ def _additions(chain: ChainView) -> list[Addition]:
         kept = tuple(place for place in earlier if all(place is not lost for lost, _ in gone))
         if step.operation == "add":
             one = Addition(step.index, seen, new_things(seen.patches), earlier, gone)
+            if one.outcome != "one":
+                one = one._replace(seen=_counted(chain, step))
             found.append(one)
             kept = (*kept, *(AdditionArea(step.index, _visible(chain, step.index, mask, gone)) for mask in one.things))
         registers[step.index] = kept
     return found
+
+
+def _counted(chain: ChainView, step: StepView) -> NewCount | None:
+    """What the object detector makes of the step, where it knows the thing that was asked for."""
+    labels = asked_labels(step.instruction)
+    if not labels:
+        return None
+    try:
+        return count_new(chain.frame(step.index), chain.frame(step.parent), labels)
+    except Prerequisite:
+        return None
 
 
 def _gone(earlier: tuple[AdditionArea, ...], seen: Changes) -> tuple[tuple[AdditionArea, float], ...]:

@@ -86,11 +86,15 @@ class AlignedPair:
         more = tile.side * (around - 1) / 2
         left, right = max(0.0, tile.left - more), min(width, tile.left + tile.side + more)
         top, bottom = max(0.0, tile.top - more), min(height, tile.top + tile.side + more)
+        return self.as_returned(Box(left / width, top / height, (right - left) / width, (bottom - top) / height))
+
+    def as_returned(self, box: Box) -> Box:
+        """A box in shares of the common part as a box in the step's picture as returned."""
         upright = Box(
-            self.part.x + left / width * self.part.width,
-            self.part.y + top / height * self.part.height,
-            (right - left) / width * self.part.width,
-            (bottom - top) / height * self.part.height,
+            self.part.x + box.x * self.part.width,
+            self.part.y + box.y * self.part.height,
+            box.width * self.part.width,
+            box.height * self.part.height,
         )
         return box_as_returned(upright, self.orientation)
 

@@ -6,6 +6,8 @@ _NAMES = (
     "replacement",
     "background-decay",
     "duplicated-objects",
+    "lost-object",
+    "new-object",
     "aspect-ratio",
     "orientation",
     "monochrome",

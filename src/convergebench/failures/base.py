@@ -128,11 +128,15 @@ class Examination:
     """Why the result is open, although the failure could occur in this chain."""
     does_not_apply: str = ""
     """Why this failure cannot occur in this chain."""
+    retry: bool = False
+    """Whether the result is open only because something is missing on this machine; the chain is examined again."""
 
 
-def cannot_tell(why: str, probes: Mapping[str, Mapping[int, float]] | None = None) -> Examination:
+def cannot_tell(
+    why: str, probes: Mapping[str, Mapping[int, float]] | None = None, *, retry: bool = False
+) -> Examination:
     """The result of a chain whose pictures do not decide whether the failure is there."""
-    return Examination(cannot_tell=why, probes=probes or {})
+    return Examination(cannot_tell=why, probes=probes or {}, retry=retry)
 
 
 def does_not_apply(why: str) -> Examination:

@@ -5,6 +5,10 @@ The rule. A step requested to add something is compared with the picture it star
 everywhere, nothing was added. If there are two or more patches of like size (0.4 of the largest or more) and like
 colour (ΔE 18 or less), several were. Steps in a row with the same outcome are one finding.
 
+Where the patches show none or several, and the thing that was asked for is one of the 80 kinds that the object detector
+of `vision` knows (and its weights are fetched), that network decides if it is clear: exactly one new one seen with a
+score of 0.3, and no other even suspected, is one; two or more are several. What it does not see proves nothing.
+
 Confidence is ½ at the threshold. For a missing addition it grows as the strongest change shrinks (score: threshold over
 change), for several with their number (score: number − 1, as two are the fewest that can be called so).
 
@@ -34,8 +38,10 @@ WEAKEST = 0.02
     level="object",
     title="Counting failure",
     rule="a step asked to add one thing changed no patch of 3 × 3 cells (of 96) by ΔE 8 and 6 spreads, "
-    "or changed two or more patches alike in size (0.4) and colour (ΔE 18)",
+    "or changed two or more patches alike in size (0.4) and colour (ΔE 18); if the object detector sees one new "
+    "object of the asked kind there, it was added",
     paper="Counting Failures",
+    version=2,
 )
 def counting(chain: ChainView) -> Examination:
     """Adds nothing, or several things at once, where one was asked for."""
@@ -46,6 +52,9 @@ def counting(chain: ChainView) -> Examination:
         "change": {one.step: round(one.changes.strength, 3) for one in found},
         "things": {one.step: float(len(one.things)) for one in found if one.outcome != "unclear"},
     }
+    counted = {one.step: float(one.seen.sure) for one in found if one.seen is not None}
+    if counted:
+        probes["seen"] = counted
     if all(one.outcome == "unclear" for one in found):
         return cannot_tell("too much of the picture changes at every step to see one new thing", probes)
     groups = [(outcome, list(group)) for outcome, group in groupby(found, key=lambda one: one.outcome)]
@@ -70,13 +79,14 @@ def _none(group: list[Addition]) -> Finding:
 
 
 def _several(group: list[Addition]) -> Finding:
-    most = max(group, key=lambda one: len(one.things))
-    counts = ", ".join(str(len(one.things)) for one in group)
+    most = max(group, key=lambda one: one.number)
+    counts = ", ".join(str(one.number) for one in group)
+    alike = "alike in size and colour" if len(most.things) > 1 else "of the kind that was asked for"
     return Finding(
         group[0].step,
-        confidence(len(most.things) - 1),
-        f"{counts} things alike in size and colour were added at once; one was asked for",
-        region=box_of(np.any(most.things, axis=0)),
+        confidence(most.number - 1),
+        f"{counts} things {alike} were added at once; one was asked for",
+        region=box_of(np.any(most.things, axis=0)) if most.things else None,
         last=group[-1].step,
         shown=most.step,
     )

@@ -15,10 +15,10 @@ copies.
 
 from __future__ import annotations
 
-from convergebench.failures._aligned_pair import AlignedPair, aligned_to_source, box_as_returned
+from convergebench.failures._aligned_pair import aligned_to_source
 from convergebench.failures._copies import Copy, best_copy
 from convergebench.failures._onset import StepScore, find_onset
-from convergebench.failures.base import Box, ChainView, Examination, detector, does_not_apply
+from convergebench.failures.base import ChainView, Examination, detector, does_not_apply
 
 LIKENESS = 0.6
 """Correlation of a copy with its original; things that are merely new stay under 0.55."""
@@ -53,7 +53,7 @@ def _read(chain: ChainView, index: int) -> StepScore | None:
         return StepScore(0.0, {"likeness": 0.0, "excess": 0.0})
     numbers = {"likeness": round(copy.likeness, 4), "excess": round(copy.excess, 4)}
     score = max(0.0, min(copy.likeness / LIKENESS, copy.excess / EXCESS))
-    return StepScore(score, numbers, _detail(copy), _box_as_returned(pair, copy.part))
+    return StepScore(score, numbers, _detail(copy), pair.as_returned(copy.part))
 
 
 def _detail(copy: Copy) -> str:
@@ -63,15 +63,3 @@ def _detail(copy: Copy) -> str:
         f"a part correlates {copy.likeness:.2f} with what lies {where} of it; "
         f"in the source the most alike place reached {copy.before:.2f}"
     )
-
-
-def _box_as_returned(pair: AlignedPair, part: Box) -> Box:
-    """Map a box of the common part to the picture as returned."""
-    whole = pair.part
-    upright = Box(
-        whole.x + part.x * whole.width,
-        whole.y + part.y * whole.height,
-        part.width * whole.width,
-        part.height * whole.height,
-    )
-    return box_as_returned(upright, pair.orientation)

@@ -92,8 +92,10 @@ def examine(
             if result.fault:
                 faults.append(result.fault)
                 continue
-            rows += _probe_rows(chain, facts[result.detector], result.answer)
             known = (editor, case, facts[result.detector].name) in labelled
+            if result.answer.retry and known:
+                continue  # it has been told before, and nothing is new
+            rows += _probe_rows(chain, facts[result.detector], result.answer)
             for label, evidence in _labels(chain, facts[result.detector], result, made, known=known):
                 rows.append(row_with_crops(run, label, evidence, chain.history, chain.last, *label.says()))
                 written.append(label)
@@ -161,8 +163,9 @@ def _tasks(run: Run, facts: Mapping[str, DetectorFacts]) -> Iterator[Examination
 
 def _probe_rows(chain: ChainRecord, facts: DetectorFacts, answer: Examination) -> Iterator[ProbeRow]:
     """The mark that the detector examined the chain, and the values it measured."""
-    applies = 0.0 if answer.does_not_apply else 1.0
-    yield ProbeRow(chain.editor, chain.case, chain.last, LOOKED, facts.fingerprint, applies)
+    if not answer.retry:
+        applies = 0.0 if answer.does_not_apply else 1.0
+        yield ProbeRow(chain.editor, chain.case, chain.last, LOOKED, facts.fingerprint, applies)
     for probe, values in answer.probes.items():
         for step, value in values.items():
             kept = value if math.isfinite(value) else None

@@ -44,7 +44,7 @@ def checked_examination(answer: object, last: int) -> Examination:
         str(name): {_step_in_range(step, 0, last): float(value) for step, value in values.items()}
         for name, values in answer.probes.items()
     }
-    return Examination(findings, probes, str(answer.cannot_tell), str(answer.does_not_apply))
+    return Examination(findings, probes, str(answer.cannot_tell), str(answer.does_not_apply), bool(answer.retry))
 
 
 def _finding(found: Finding, last: int) -> Finding:

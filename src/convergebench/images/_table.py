@@ -1,6 +1,8 @@
 """Built-in names → modules. Read only when a name is looked up."""
 
-TABLE: dict[str, str] = {
-    "quick": "convergebench.images.shipped:quick",
-    "builtin": "convergebench.images.shipped:builtin",
-}
+_NAMES = (
+    *("quick", "builtin", "builtin-512", "builtin-1024"),
+    *("portraits-512", "portraits-1024", "objects-512", "objects-1024", "scenes-512", "scenes-1024"),
+)
+
+TABLE: dict[str, str] = {name: f"convergebench.images.shipped:{name.replace('-', '_')}" for name in _NAMES}

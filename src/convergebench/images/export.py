@@ -19,13 +19,18 @@ def export_suite(suite: Suite, out: Path) -> Path:
     if manifest.exists():
         raise StudyError(f"{manifest} is already there; choose another --out")
     (out / "images").mkdir(parents=True, exist_ok=True)
-    tables = [f"name = {canonical(suite.name)}\n"]
+    head = {"name": suite.name, **({"version": suite.version} if suite.version > 1 else {})}
+    tables = ["\n".join(f"{key} = {canonical(value)}" for key, value in head.items()) + "\n"]
     for image in suite.images:
         data = image.read()
         path = file_name(image.id, probe(data, what=f"image '{image.id}'").mime)
         write_once(out / path, data)
         facts = {"id": image.id, "kind": image.kind, "licence": image.licence, "source": image.source}
-        tables.append(toml_table("[[image]]", {**facts, "sha256": image.sha256, "path": path}))
+        told: dict[str, object] = {"title": image.title, "credit": image.credit}
+        told |= {"holds": list(image.holds)} if image.holds is not None else {}
+        told |= {"focus": list(image.focus)} if image.focus != (0.5, 0.5) else {}
+        told = {name: value for name, value in told.items() if value != ""}
+        tables.append(toml_table("[[image]]", {**facts, **told, "sha256": image.sha256, "path": path}))
     write_once(manifest, "\n".join(tables).encode())
     return manifest
 

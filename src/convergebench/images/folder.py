@@ -1,7 +1,9 @@
 """A folder of images as a suite.
 
 The kind of an image comes from `kinds.csv` in the folder (columns file, kind) if there is one, else from the
-name of a sub-folder (face, portrait, object, scene; plural too), else it is 'scene'. `source` says which.
+name of a sub-folder (face, portrait, object, scene; plural too), else it is 'scene'. `source` says which. The file may
+also say what an image shows (column `title`), what it holds (`holds`, separated by semicolons), its `licence` and its
+line of `credit`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.images.decode import decode
@@ -41,10 +44,10 @@ def read_folder(folder: Path) -> Suite:
     files = image_files(folder)
     if not files:
         raise StudyError(f"no images in {folder} (looked for {', '.join(sorted(SUFFIXES))})")
-    kinds = kinds_file(folder)
+    kinds, told = kinds_file(folder), _told(folder)
     ids = image_ids([path.relative_to(folder) for path in files])
     with ThreadPoolExecutor() as pool:
-        found = list(pool.map(partial(_image_or_fault, folder, kinds=kinds), files, ids))
+        found = list(pool.map(partial(_image_or_fault, folder, kinds=kinds, told=told), files, ids))
     images = [one for one in found if isinstance(one, SourceImage)]
     faults = [one for one in found if isinstance(one, str)]
     if faults:
@@ -80,15 +83,18 @@ def slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "image"
 
 
-def _image_or_fault(folder: Path, path: Path, id: str, *, kinds: Mapping[str, Kind]) -> SourceImage | str:
+def _image_or_fault(
+    folder: Path, path: Path, id: str, *, kinds: Mapping[str, Kind], told: Mapping[str, _Told]
+) -> SourceImage | str:
     try:
-        return _image(folder, path, id=id, kinds=kinds)
+        return _image(folder, path, id=id, kinds=kinds, told=told)
     except StudyError as error:
         return str(error)
 
 
-def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind]) -> SourceImage:
+def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind], told: Mapping[str, _Told]) -> SourceImage:
     relative = path.relative_to(folder)
+    says = told.get(relative.as_posix(), _Told())
     data = path.read_bytes()
     sha256 = hashlib.sha256(data).hexdigest()
     frame = decode(data, what=relative.as_posix())
@@ -99,9 +105,12 @@ def _image(folder: Path, path: Path, *, id: str, kinds: Mapping[str, Kind]) -> S
         sha256=sha256,
         width=frame.width,
         height=frame.height,
-        licence="not stated",
+        licence=says.licence or "not stated",
         source=f"{folder.resolve().name}/{relative.as_posix()} ({origin})",
         read=partial(_read_unchanged, path, sha256),
+        title=says.title,
+        holds=says.holds,
+        credit=says.credit,
     )
 
 
@@ -130,6 +139,26 @@ def kinds_file(folder: Path) -> Mapping[str, Kind]:
             raise StudyError(f"{path} names '{name}', which is not there")
         kinds[Path(name).as_posix()] = word
     return kinds
+
+
+class _Told(NamedTuple):
+    """What `kinds.csv` says of an image beside its kind."""
+
+    title: str = ""
+    holds: tuple[str, ...] | None = None
+    licence: str = ""
+    credit: str = ""
+
+
+def _told(folder: Path) -> Mapping[str, _Told]:
+    path = folder / "kinds.csv"
+    return {} if not path.is_file() else {Path(row["file"] or "").as_posix(): _said(row) for row in _csv_rows(path)}
+
+
+def _said(row: Mapping[str, str | None]) -> _Told:
+    title, holds, licence, credit = ((row.get(name) or "").strip() for name in _Told._fields)
+    nouns = tuple(noun for one in holds.split(";") if (noun := one.strip()))
+    return _Told(title, nouns or None, licence, credit)
 
 
 def _csv_rows(path: Path) -> list[dict[str, str | None]]:

@@ -1,140 +1,81 @@
-"""Suites as TOML: one `[[image]]` table an image, each a file beside the manifest or one inside an installed package.
-
-name = "portraits"
-
-[[image]]
-id = "anna"
-kind = "face"
-licence = "CC-BY-4.0"
-source = "https://example.org/anna"
-sha256 = "…"
-path = "images/anna.jpg"        # or: package + file
-"""
+"""Suites as TOML: `convergebench.images.rows` has the schema. Every file is checked against its sha256."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
-
-from convergebench.documents import Strict, read_document
+from convergebench.documents import read_document
 from convergebench.errors import Prerequisite, StudyError
-from convergebench.images.suite import Suite
-from convergebench.types import Kind, SourceImage
+from convergebench.images.packaged import find_originals
+from convergebench.images.rows import LONGEST, FetchedRow, FileRow, ManifestFile, PackageRow
+from convergebench.images.suite import MissingImage, Suite
+from convergebench.types import SourceImage
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Package = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$")]
-
-_DISTRIBUTIONS = {"skimage": "scikit-image", "sklearn": "scikit-learn"}
+Row = FileRow | PackageRow | FetchedRow
 
 
-class _Facts(Strict):
-    id: Identifier
-    kind: Kind
-    licence: Text
-    source: Text
-    sha256: Sha256
+def read_manifest(path: Path, kinds: Iterable[str] | None = None) -> Suite:
+    """The suite a manifest describes (or its images of these kinds); raises `StudyError` if a file's sha256 differs.
 
-
-class FileRow(_Facts):
-    """An image given by a file; `path` is relative to the manifest."""
-
-    path: Text
-    group: Text | None = None
-
-    def locate(self, folder: Path) -> Path:
-        """Path of its file, for a manifest in `folder`."""
-        return folder / self.path
-
-
-class PackageRow(_Facts):
-    """A photograph inside an installed package."""
-
-    package: Package
-    file: Text
-
-    def locate(self, folder: Path) -> Path:
-        """Path of its file; raises `Prerequisite` if the package is not installed."""
-        spec = find_spec(self.package)
-        for root in (spec and spec.submodule_search_locations) or ():
-            path = Path(root) / self.file
-            if path.is_file():
-                return path
-        name = _DISTRIBUTIONS.get(self.package, self.package)
-        raise Prerequisite(f"the photograph '{self.id}' comes with {name}: pip install \"convergebench[photos]\"")
-
-
-def _form(row: object) -> str | None:
-    forms = [form for form in ("path", "package") if isinstance(row, dict) and form in row]
-    return forms[0] if len(forms) == 1 else None
-
-
-ImageRow = Annotated[
-    Annotated[FileRow, Tag("path")] | Annotated[PackageRow, Tag("package")],
-    Discriminator(_form, custom_error_type="form", custom_error_message="an image needs exactly one of: path, package"),
-]
-
-
-def _no_recipes(rows: object) -> object:
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and "recipe" in row:
-            raise ValueError(
-                f"{row.get('id')!r:.80} has a recipe, and ConvergeBench no longer draws pictures; give a file with "
-                "path and sha256 (`cbench suite export` of the version that drew it writes both)"
-            )
-    return rows
-
-
-class Curation(Strict):
-    """How a curated suite was selected; for readers, not used when the suite is loaded."""
-
-    source: str
-    layout: str
-    n: int
-    seed: int
-    kinds: tuple[Kind, ...]
-    kind_rule: str
-    candidates: int
-    duplicates: int
-    unreadable: int
-
-
-class ManifestFile(Strict):
-    """A whole manifest."""
-
-    name: Identifier
-    title: str = ""
-    curation: Curation | None = None
-    image: Annotated[tuple[ImageRow, ...], Field(min_length=1), BeforeValidator(_no_recipes)]
-
-
-def read_manifest(path: Path) -> Suite:
-    """The suite a manifest describes; raises `StudyError` if a file's sha256 differs."""
+    Photographs that were not fetched yet are in `missing`.
+    """
     content = read_document(path, ManifestFile)
-    return Suite(content.name, tuple(_image(row, path.parent) for row in content.image))
+    rows = [row for row in content.image if kinds is None or row.kind in kinds]
+    originals = find_originals([row for row in rows if isinstance(row, FetchedRow)])
+    title = f"{content.name} {content.version}" if content.version > 1 else ""
+    images: list[SourceImage] = []
+    missing: list[MissingImage] = []
+    for place, row in enumerate(rows):
+        found = _image(row, path.parent, originals, title)
+        if isinstance(found, SourceImage):
+            images.append(found)
+        else:
+            lost = _described(row, (row.width, row.height), partial(_not_here, row.id, found), title)
+            missing.append(MissingImage(lost, place, found))
+    return Suite(content.name, tuple(images), content.version, tuple(missing))
 
 
-def _image(row: FileRow | PackageRow, folder: Path) -> SourceImage:
+def _image(row: Row, folder: Path, originals: Mapping[str, Path], suite: str) -> SourceImage | str:
+    """The image, or why it is not here."""
     from convergebench.images.decode import probe
 
-    read = partial(_read_file, row.locate(folder), row.sha256, id=row.id)
-    facts = probe(read(), what=f"image '{row.id}'")
+    if not isinstance(row, FetchedRow):
+        read: Callable[[], bytes] = partial(_read_file, row.locate(folder), row.sha256, id=row.id)
+    elif row.id in originals:
+        read = partial(_read_original, originals[row.id], row)
+    else:
+        return f"not fetched from {row.origin.label}"
+    try:
+        facts = probe(read(), what=f"image '{row.id}'")
+    except Prerequisite as error:
+        return str(error)
+    return _described(row, (facts.width, facts.height), read, suite)
+
+
+def _described(row: Row, size: tuple[int, int], read: Callable[[], bytes], suite: str) -> SourceImage:
     return SourceImage(
         id=row.id,
         kind=row.kind,
         sha256=row.sha256,
-        width=facts.width,
-        height=facts.height,
+        width=size[0],
+        height=size[1],
         licence=row.licence,
-        source=row.source,
+        source=row.described_source,
         read=read,
+        title=row.title,
+        holds=row.holds,
+        credit=row.credit,
+        package=row.origin.label if row.origin else "",
+        suite=suite,
+        focus=row.focus,
     )
+
+
+def _not_here(id: str, reason: str) -> bytes:
+    raise Prerequisite(f"image '{id}' is not here: {reason}")
 
 
 def _read_file(path: Path, sha256: str, *, id: str) -> bytes:
@@ -145,3 +86,18 @@ def _read_file(path: Path, sha256: str, *, id: str) -> bytes:
     if hashlib.sha256(data).hexdigest() != sha256:
         raise StudyError(f"image '{id}': {path} is not the file of the manifest (its sha256 differs)")
     return data
+
+
+def _read_original(path: Path, row: FetchedRow) -> bytes:
+    """The picture as it is used; `Prerequisite` if this machine decodes its original to other pixels."""
+    data = _read_file(path, row.origin.sha256, id=row.id)
+    if row.sha256 == row.origin.sha256:
+        return data
+    from convergebench.images.sized import at_most
+
+    scaled = at_most(data, LONGEST, what=f"image '{row.id}'")
+    if hashlib.sha256(scaled).hexdigest() != row.sha256:
+        import PIL
+
+        raise Prerequisite(f"Pillow {PIL.__version__} decodes or scales it to other pixels than those of the suite")
+    return scaled

@@ -97,8 +97,8 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         differences.append(f"study: {old.study} → {new.study}")
     if old.fixed and new.fixed:  # a run of recordings alone has no fixed settings
         differences += _changed("setting", old.fixed, new.fixed, also_missing=True)
-    for what in ("sources", "pairs"):
-        differences += _changed(what[:-1], getattr(old, what), getattr(new, what))
+    differences += _changed("source", _identities(old.sources), _identities(new.sources))
+    differences += _changed("pair", old.pairs, new.pairs)
     # an editor is identified by its fingerprint: its server address and its limits may change
     same = {name for name in old.editors.keys() & new.editors.keys() if _meaning(old, name) == _meaning(new, name)}
     same |= {name for name, facts in old.editors.items() if facts.get("fingerprint") == UNKNOWN}
@@ -124,6 +124,12 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
         sessions=[*old.sessions, *new.sessions],
         **merged,
     )
+
+
+def _identities(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What a source is; its title, its credit and what it holds may be put in better words."""
+    told = ("title", "holds", "credit", "package")
+    return {id: {name: value for name, value in facts.items() if name not in told} for id, facts in sources.items()}
 
 
 def _meaning(manifest: Manifest, editor: str) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from convergebench.documents import Strict
+from convergebench.edits.pairs import misfit
 from convergebench.errors import StudyError
 from convergebench.studies.base import BaseStudy, Sources
 from convergebench.studies.units import ROUND_TRIP, Unit
@@ -103,18 +104,20 @@ class RoundTrip(BaseStudy):
     def edits(self, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
         """The pairs in use, with their instructions."""
         used = {pair.label: pair for case in cases for pair in case.pairs}
-        return {label: {**asdict(pair), "kinds": list(pair.kinds)} for label, pair in used.items()}
+        return {label: _as_asked(pair) for label, pair in used.items()}
 
     def fixed(self) -> Mapping[str, Any]:
         """The order of doing and undoing; rounds and replicates may grow."""
         return {"order": self.order}
 
     def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
-        """Every source with every edit that suits its kind, every replicate."""
+        """Every source with every edit that suits its kind and what it holds, every replicate."""
         found = []
         for image, state in sources:
-            fitting = [_undoable(pair) for pair in pairs if image.kind in pair.kinds]
-            for combination in self._combinations(fitting):
+            of_kind = [_undoable(pair) for pair in pairs if image.kind in pair.kinds]
+            if self.order != "single" and len(of_kind) < 2:
+                raise StudyError(f"order '{self.order}' needs two edit pairs per image kind; add pairs under [edits]")
+            for combination in self._combinations([pair for pair in of_kind if not misfit(image.holds, pair)]):
                 label = "+".join(pair.label for pair in combination)
                 for replicate in range(self.replicates):
                     identity = f"{image.id}/{label}/{replicate}"
@@ -124,10 +127,16 @@ class RoundTrip(BaseStudy):
     def _combinations(self, pairs: Sequence[EditPair]) -> list[tuple[EditPair, ...]]:
         if self.order == "single":
             return [(pair,) for pair in pairs]
-        if len(pairs) < 2:
-            raise StudyError(f"order '{self.order}' needs two edit pairs per image kind; add pairs under [edits]")
+        if len(pairs) < 2:  # what the picture holds has left one: nothing to nest it with
+            return []
         # each pair with the next one, so that every pair is once the outer and once the inner one
         return [(pair, pairs[(index + 1) % len(pairs)]) for index, pair in enumerate(pairs)]
+
+
+def _as_asked(pair: EditPair) -> dict[str, Any]:
+    """A pair for the manifest, without the nouns that only decide which pictures it is for."""
+    facts = {name: value for name, value in asdict(pair).items() if name not in ("adds", "needs")}
+    return {**facts, "kinds": list(pair.kinds)}
 
 
 def _undoable(pair: EditPair) -> EditPair:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from convergebench.documents import Strict
+from convergebench.edits.pairs import misfit
 from convergebench.edits.sessions import EditSession, load_sessions
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
@@ -53,7 +54,7 @@ class SessionStudy(BaseStudy):
         return cls(chosen, settings, parameters.replicates)
 
     def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
-        """Every source with every session that suits its kind; edit pairs are not used."""
+        """Every source with every session that suits its kind and what it holds; edit pairs are not used."""
         return [
             Case(
                 f"{image.id}/{session.id}/{replicate}",
@@ -64,7 +65,7 @@ class SessionStudy(BaseStudy):
             )
             for image, state in sources
             for session in self.sessions
-            if image.kind in session.kinds
+            if image.kind in session.kinds and not misfit(image.holds, session)
             for replicate in range(self.replicates)
         ]
 

@@ -26,6 +26,8 @@ class ImagesTable(Strict):
     kinds: tuple[Kind, ...] = ("face", "object", "scene")
     limit: Annotated[int, Field(ge=0)] = 0
     """At most this many, taken evenly from each kind; 0 = all."""
+    partial: bool = False
+    """Whether pictures of the suite that were not fetched are left out and named; else the study waits for them."""
 
 
 class EditsTable(Strict):

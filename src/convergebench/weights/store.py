@@ -239,7 +239,9 @@ def _in_packages(weight: Weight) -> FoundWeight | None:
             installed = importlib.metadata.distribution(source.package)
         except importlib.metadata.PackageNotFoundError:
             continue
-        paths = [Path(str(installed.locate_file(member))) for member in source.members]
+        if any(len(parts) != 1 for parts in source.parts):
+            continue  # cut up in the package: whole only in the store
+        paths = [Path(str(installed.locate_file(member))) for (member,) in source.parts]
         if all(_matches(path, file) for path, file in zip(paths, weight.files, strict=True)):
             if len(paths) == 1:
                 return FoundWeight(paths[0], "package")
@@ -261,7 +263,7 @@ def _in_hub_cache(weight: Weight) -> FoundWeight | None:
         return None
     for source in sources:
         paths = []
-        for member in source.members:
+        for (member,) in source.parts:
             path = try_to_load_from_cache(source.hub, member, revision=source.revision or None)
             paths.append(Path(path) if isinstance(path, str) else None)
         if all(path and _matches(path, file) for path, file in zip(paths, weight.files, strict=True)):

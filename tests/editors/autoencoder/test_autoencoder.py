@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from convergebench.editors.autoencoder.editor import _use_one_core
 from convergebench.editors.base import BaseEditor
+from convergebench.editors.one_core import _use_one_core
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.registry import load
 from convergebench.types import Editor

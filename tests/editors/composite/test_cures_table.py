@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cures import control_of, disease_of, families, put_into
+from benchmarks.cures import control_of, disease_of, families
+from benchmarks.marks import put_into
 
 PRESENT = ["sim-noise", "resave(sim-noise)", "paste-back(sim-noise)", "then(sim-perfect, taesd)"]
 

@@ -26,7 +26,7 @@ from convergebench.images.frame import Pixels
 from convergebench.registry import load
 from convergebench.types import Edited, Editor, EditRequest
 from convergebench.weights import catalogue
-from tests.editors.maxim.tiny import PICTURE, TinyModel
+from tests.tfjs.tiny import PICTURE, TinyModel
 
 NAMES = [name for name in TABLE if name.startswith("maxim-")]
 

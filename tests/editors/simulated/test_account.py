@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from convergebench.editors.instructions.instruction import understand
 from convergebench.editors.simulated.account import NOTICED, summary
 from convergebench.editors.simulated.family import make
-from convergebench.editors.simulated.instruction import understand
 from convergebench.failures._claims import claim_in
 from convergebench.reasoning import rounds, sections
 from convergebench.types import Settings

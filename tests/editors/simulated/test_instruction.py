@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convergebench.editors.simulated.instruction import CHANGES, understand
+from convergebench.editors.instructions.instruction import CHANGES, understand
+from convergebench.editors.instructions.vocabulary import COLOURS, THING_WORDS
 from convergebench.editors.simulated.objects.catalogue import THINGS
-from convergebench.editors.simulated.vocabulary import COLOURS, THING_WORDS
 from convergebench.edits.geometry import GEOMETRY
 
 OBJECTS = [word for words in THING_WORDS.values() for word in words if word not in ("clean-shaven", "clean shaven")]
+
+
+def test_every_object_that_can_be_read_can_be_drawn() -> None:
+    assert set(THING_WORDS) == set(THINGS)
 
 
 def test_every_wording_of_every_shipped_pair_is_understood(pairs: Any) -> None:

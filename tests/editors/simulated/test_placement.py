@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
+from convergebench.editors.instructions.instruction import understand
 from convergebench.editors.simulated.face import find_face
-from convergebench.editors.simulated.instruction import understand
 from convergebench.editors.simulated.placement import composite, coverage, place
 
 

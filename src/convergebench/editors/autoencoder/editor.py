@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from importlib.util import find_spec
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from convergebench import ids
 from convergebench.documents import Strict, check_document
 from convergebench.editors.base import BaseEditor, cpu_limits
 from convergebench.editors.device import chosen_device, lacking_gpu
+from convergebench.editors.one_core import one_core_threads
 from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
@@ -34,7 +34,6 @@ VERSION = 1
 """Incremented whenever the output pixels change; part of every fingerprint."""
 MOST_AT_ONCE = 8
 """Most calls at once: a megapixel takes about 1.2 GB of memory."""
-_setting = Lock()
 
 
 class AutoencoderOptions(Strict):
@@ -45,7 +44,9 @@ class AutoencoderOptions(Strict):
     device: Annotated[str, StringConstraints(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     """`auto`, `cpu`, `cuda` or `cuda:1`. It is recorded with every answer, but not part of the fingerprint."""
     dtype: Literal["float32", "bfloat16"] = "float32"
-    """Precision of the arithmetic and of the latent, which is never rounded to 8 bits."""
+    """Precision of the arithmetic."""
+    latent: Literal["exact", "bfloat16"] = "exact"
+    """`bfloat16`: the latent is rounded between encoder and decoder, as large models keep it. Never to 8 bits."""
 
 
 class AutoencoderEditor(BaseEditor):
@@ -55,7 +56,10 @@ class AutoencoderEditor(BaseEditor):
         self.name = name
         self.options = check_document(options, AutoencoderOptions, where=f"editor '{name}'")
         self.weight = network if self.options.weights == "half" else f"{network}-float32"
+        self.weights = (self.weight,)
         chosen = {"weights": identity(self.weight), "dtype": self.options.dtype}
+        if self.options.latent != "exact":
+            chosen["latent"] = self.options.latent
         self.fingerprint = ids.fingerprint(network, VERSION, chosen)
         self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=3.0)
         self.limits = cpu_limits(at_once=min(MOST_AT_ONCE, os.cpu_count() or 1))
@@ -76,7 +80,7 @@ class AutoencoderEditor(BaseEditor):
     async def edit(self, request: EditRequest) -> Edited:
         """One round trip through the latent space, in a thread of its own."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_threads(), partial(self._edit, request.image))
+        return await loop.run_in_executor(one_core_threads(), partial(self._edit, request.image))
 
     async def close(self) -> None:
         """Unload the network; a later call loads it again."""
@@ -102,6 +106,8 @@ class AutoencoderEditor(BaseEditor):
         dtype = getattr(torch, self.options.dtype)
         given = torch.from_numpy(whole).to(device).permute(2, 0, 1)[None].contiguous().float().div(255).to(dtype)
         latent = network.encode(given)
+        if self.options.latent == "bfloat16":
+            latent = latent.bfloat16().to(dtype)
         back = network.decode(latent)[0, :, :height, :width].float().clamp(0, 1) * 255
         decoded: Pixels = back.round().to(torch.uint8).permute(1, 2, 0).contiguous().cpu().numpy()
         used: dict[str, object] = {
@@ -109,6 +115,7 @@ class AutoencoderEditor(BaseEditor):
             "device": device,
             "dtype": self.options.dtype,
             "latent": list(latent.shape[1:]),
+            **({} if self.options.latent == "exact" else {"latent_dtype": self.options.latent}),
             "padding": {"below": padding[0], "right": padding[1]},
         }
         return decoded, used
@@ -137,29 +144,6 @@ class AutoencoderEditor(BaseEditor):
         }
         dtype = getattr(torch, self.options.dtype)
         return build(states, what=f"'{self.weight}'", device=chosen_device(self.options.device), dtype=dtype)
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """One pool for all autoencoders with one thread per core, since each thread keeps the memory it once used."""
-    begin = _use_one_core if find_spec("torch") is not None else None
-    return ThreadPoolExecutor(min(MOST_AT_ONCE, os.cpu_count() or 1), "autoencoder", initializer=begin)
-
-
-def _use_one_core() -> None:
-    """Let torch use one core in this thread: its rounding depends on the number of cores that share a sum.
-
-    The setting is per thread, but later threads inherit the last value that was set. So a short-lived thread restores
-    the old value; under a lock, or a second caller would take the value 1 for the old one.
-    """
-    import torch
-
-    with _setting:
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        after = Thread(target=torch.set_num_threads, args=(before,))
-        after.start()
-        after.join()
 
 
 @contextmanager

@@ -32,6 +32,7 @@ class CompositeEditor(BaseEditor):
         self.name = name
         self.fingerprint = fingerprint
         self.parts = tuple(parts)
+        self.weights = [one for part in self.parts for one in getattr(part.editor, "weights", ())]
         self.capabilities = combined_capabilities(self.parts, sessions=sessions)
         self.limits = combined_limits(self.parts)
 

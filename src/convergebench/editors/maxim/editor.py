@@ -24,7 +24,7 @@ from convergebench.weights.catalogue import find_weight
 from convergebench.weights.store import identity, locate, missing, search
 
 if TYPE_CHECKING:
-    from convergebench.editors.maxim.program import Program
+    from convergebench.tfjs.program import Program
 
 VERSION = 1
 """Incremented whenever the output pixels change; part of every fingerprint."""
@@ -57,6 +57,7 @@ class MaximEditor(BaseEditor):
         self.name = name
         self.options = check_document(options, MaximOptions, where=f"editor '{name}'")
         self.weight = f"maxim-{task}"
+        self.weights = (self.weight,)
         chosen = {
             "weights": identity(self.weight),
             "tile": self.options.tile,
@@ -115,8 +116,8 @@ class MaximEditor(BaseEditor):
             missing_parts = self.lacks()
             if missing_parts:
                 raise Prerequisite(f"editor '{self.name}': " + "; ".join(missing_parts))
-            from convergebench.editors.maxim.graph import read_graph
-            from convergebench.editors.maxim.program import Program
+            from convergebench.tfjs.graph import read_graph
+            from convergebench.tfjs.program import Program
 
             program = self._program = Program(read_graph(locate(self.weight)), chosen_device(self.options.device))
         return program

@@ -12,7 +12,7 @@ from convergebench.images.frame import Pixels
 if TYPE_CHECKING:
     import torch
 
-    from convergebench.editors.maxim.program import Program
+    from convergebench.tfjs.program import Program
 
 FACTOR = 64
 """Sides are multiples of this."""

@@ -75,6 +75,7 @@ class RestorerEditor(BaseEditor):
         given = check_document(options, kind, where=f"editor '{name}'")
         self.name = name
         self.model = model
+        self.weights = (model.weight,)
         self.tile = given.tile or model.tile
         self.shrink: Shrink = getattr(given, "shrink", None) or model.shrink
         cores = os.cpu_count() or 1

@@ -7,7 +7,7 @@ It mentions noise in its input only once it notices any.
 
 from __future__ import annotations
 
-from convergebench.editors.simulated.instruction import Intent
+from convergebench.editors.instructions.instruction import Intent
 from convergebench.edits.geometry import GEOMETRY
 
 NOTICED = "The input image looks noisy: its flat areas show grain, and its fine texture is full of visible artefacts."

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
+from convergebench.editors.instructions.instruction import CHANGES, Change, Intent
 from convergebench.editors.simulated.changes import change, opposite, recolour
 from convergebench.editors.simulated.face import find_face
 from convergebench.editors.simulated.geometry import transform
-from convergebench.editors.simulated.instruction import CHANGES, Change, Intent
 from convergebench.editors.simulated.layers import Layer, LayeredImage, new_layer
 from convergebench.editors.simulated.objects.canvas import Colour
 from convergebench.editors.simulated.objects.catalogue import THINGS, WORN

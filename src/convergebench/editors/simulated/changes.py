@@ -7,8 +7,8 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
+from convergebench.editors.instructions.instruction import Change, Intent
 from convergebench.editors.simulated.expression import EXPRESSIONS
-from convergebench.editors.simulated.instruction import Change, Intent
 from convergebench.editors.simulated.objects.canvas import Colour
 from convergebench.editors.simulated.pixels import Pixels, pixels_of
 from convergebench.editors.simulated.regions import Soft, region

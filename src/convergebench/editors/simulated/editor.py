@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from convergebench.editors.instructions.instruction import Intent, understand
 from convergebench.editors.simulated.account import summary
 from convergebench.editors.simulated.additions import aged, kept_fresh
 from convergebench.editors.simulated.carry_out import EditResult
-from convergebench.editors.simulated.instruction import Intent, understand
 from convergebench.editors.simulated.layers import LayeredImage
 from convergebench.editors.simulated.memory import read_layered, with_layers
 from convergebench.editors.simulated.mistakes import MistakeDraws, Mistakes, carry_out_with

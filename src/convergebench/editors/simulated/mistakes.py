@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields, replace
 import cv2
 import numpy as np
 
+from convergebench.editors.instructions.instruction import Intent
 from convergebench.editors.simulated.carry_out import EditResult, carry_out, lift
 from convergebench.editors.simulated.geometry import transform
-from convergebench.editors.simulated.instruction import Intent
 from convergebench.editors.simulated.layers import Layer, LayeredImage, new_layer
 from convergebench.editors.simulated.options import NumberOption, Option, Value
 from convergebench.editors.simulated.pixels import Pixels, pixels_of

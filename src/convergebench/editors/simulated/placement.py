@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from convergebench.editors.instructions.instruction import Intent
 from convergebench.editors.simulated.face import FaceLayout, find_face
-from convergebench.editors.simulated.instruction import Intent
 from convergebench.editors.simulated.objects.canvas import Colour, Sprite
 from convergebench.editors.simulated.objects.catalogue import THINGS, WORN, DrawnObject, aspect, sprite
 from convergebench.editors.simulated.pixels import Mask, Pixels

@@ -31,6 +31,8 @@ CHECKSUM = "0e0d7a7b68a11450d01b6e9ee88ee052627c0fd0d6570adba1d888241dee83d8"
 TRAINED_ON = (
     *("taesd", "taesdxl", "taesd3", "taef1", "taef2"),
     *("waifu2x-denoise", "span-x2", "realesr-anime", "realesrgan-x4"),
+    *("remake-taesd", "remake-taesdxl", "remake-taesd3", "remake-taef1", "remake-taef2"),
+    *("remake-span", "remake-realesr-anime", "remake-realesrgan"),
     *("sim-jpeg", "sim-resize", "sim-noise", "sim-tint", "sim-blur", "sim-scatter", "sim-wrinkle", "sim-simplify"),
     "sim-contracting",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from convergebench.report.glossary import glossary
@@ -9,6 +10,8 @@ from convergebench.report.made import provenance, toml_text
 from convergebench.report.page import Page
 from convergebench.report.sections.base import TemplateSection
 
+MOST_PICTURES = 400
+"""Most source images that the page credits; the manifest has all."""
 MOST_SPEC = 40_000
 """Most characters of the study's text on the page; the manifest has all."""
 
@@ -20,7 +23,22 @@ def _made(page: Page) -> dict[str, Any]:
         "spec": spec[:MOST_SPEC] + ("\n# … the rest is in manifest.json" if len(spec) > MOST_SPEC else ""),
         "files": _files(page),
         "made": provenance(given.manifest, analysis_version=given.analysis.version),
+        **_pictures(given.manifest.get("sources") or {}),
     }
+
+
+def _pictures(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The untouched images with what their licences ask for: the line of credit, else where they come from."""
+    rows = [
+        {
+            "id": id,
+            "title": facts.get("title", ""),
+            "licence": facts.get("licence") or "not stated",
+            "credit": facts.get("credit") or facts.get("source") or "not stated",
+        }
+        for id, facts in sources.items()
+    ]
+    return {"pictures": rows[:MOST_PICTURES], "more_pictures": max(0, len(rows) - MOST_PICTURES)}
 
 
 def _files(page: Page) -> list[tuple[str, str]]:

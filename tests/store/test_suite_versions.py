@@ -1,6 +1,6 @@
 """A run that was begun with an earlier version of a suite: readable as it was, never mixed with the new pictures.
 
-`runs/suite-version-1.tar.xz` was recorded when `quick` had drawings among its pictures: `cbench run old.toml` with
+`recorded/suite-version-1.tar.xz` was recorded when `quick` had drawings among its pictures: `cbench run old.toml` with
 `sim-jpeg`, the scenes `rocket` and `room`, one round of `red-ball`, PSNR and SSIM.
 """
 
@@ -16,7 +16,7 @@ from convergebench.store.run import Run
 from convergebench.store.tables import CaseRow
 from tests.cli.in_process import cbench
 
-RECORDED = Path(__file__).parent / "runs" / "suite-version-1.tar.xz"
+RECORDED = Path(__file__).parent / "recorded" / "suite-version-1.tar.xz"
 STUDY = """
 study = "roundtrip"
 editors = ["sim-jpeg"]

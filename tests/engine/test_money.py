@@ -11,16 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.virtual_time import run_virtually
 from convergebench.conductor import run_chains
 from convergebench.editors.composite.best_of import best_of
 from convergebench.editors.composite.then import then
 from convergebench.engine.attempt import Attempt, Price
+from convergebench.engine.run import Engine
 from convergebench.errors import Prerequisite, Refused, Transient
 from convergebench.progress import Progress
 from convergebench.store.images import ImageStore
 from convergebench.store.records import Records, Unsettled
 from convergebench.store.run import Run
-from convergebench.types import Capabilities, EditRequest
+from convergebench.types import Capabilities, EditRequest, Limits
 from tests.engine.parts import CASES, IMAGES, CountingEditor, begun, chains_of, query, walk
 from tests.engine.storm import FAULTS, PRICE, Provider, killed_at, weather
 
@@ -80,6 +82,18 @@ def test_a_call_is_journalled_at_its_price_before_it_is_made(tmp_path: Path) -> 
     walk(tmp_path / "run", CountingEditor(before=look, dollars=0.5), rounds=1, cases=CASES[:1])
     assert seen == [[("unknown", 0.5, 0)]] * 2
     assert query(tmp_path / "run", "select outcome, dollars, settled from attempts") == [("ok", 0.5, 1)] * 2
+
+
+def test_the_display_counts_the_calls_in_flight(tmp_path: Path) -> None:
+    seen: list[int] = []
+    progress = Progress()
+    editor = CountingEditor(limits=Limits(at_once=1), before=lambda request: seen.append(progress.in_flight))
+    with Run.create(tmp_path / "run") as run:
+        begun(run, IMAGES, CASES)
+        engine = Engine(run, {editor.name: editor}, progress=progress)
+        run_virtually(engine.run(chains_of(CASES, 1)))
+    assert set(seen) == {1}
+    assert progress.in_flight == 0
 
 
 def test_free_calls_cost_no_second_write(tmp_path: Path) -> None:

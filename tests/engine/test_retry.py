@@ -38,3 +38,16 @@ def test_the_pause_that_a_provider_asks_for_is_kept_with_a_second_of_jitter_at_m
 def test_waits_are_never_negative_and_bounded(attempt: int, seed: int) -> None:
     policy = RetryPolicy(randomness=random.Random(seed))
     assert 0.0 <= policy.wait(attempt, Transient("busy")) <= policy.longest_wait
+
+
+class Shortest(random.Random):
+    """Draws the lower end."""
+
+    def uniform(self, a: float, b: float) -> float:
+        return a
+
+
+def test_jitter_begins_at_nothing() -> None:
+    policy = RetryPolicy(randomness=Shortest())
+    assert policy.wait(3, Transient("busy")) == 0.0
+    assert policy.wait(3, Transient("busy", retry_after=30.0)) == 30.0

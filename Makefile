@@ -42,6 +42,7 @@ bench: install ## engine and metrics beside their peers, as ratios in one run
 	$(BIN)/python -m benchmarks.learned
 	$(BIN)/python -m benchmarks.thousand
 	$(BIN)/python -m benchmarks.overlap
+	$(BIN)/python -m benchmarks.factory
 	$(BIN)/python -m benchmarks.determinism
 	$(BIN)/python -m benchmarks.coverage
 

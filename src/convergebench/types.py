@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from convergebench.errors import StudyError
@@ -11,6 +11,10 @@ from convergebench.kinds import COMPARE_ROLES, is_word
 from convergebench.kinds import KINDS as KINDS
 from convergebench.kinds import CompareRole as CompareRole
 from convergebench.kinds import Kind as Kind
+from convergebench.settings import DEFAULT_SETTINGS
+from convergebench.settings import Capabilities as Capabilities
+from convergebench.settings import Limits as Limits
+from convergebench.settings import Settings as Settings
 from convergebench.source_image import SourceImage as SourceImage
 
 Reversibility = Literal["preserving", "destroying", "hallucinating"]
@@ -77,6 +81,8 @@ class Case:
     category: str = ""
     clean: State | None = None
     """The clean reference, where `source` is a degraded copy of it."""
+    shows: str = ""
+    """What the source is known to show, for studies that choose edits by it: `person`, `person+text`."""
 
     def __post_init__(self) -> None:
         if self.pairs and not self.label:
@@ -91,55 +97,12 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything beside the words that could change an editor's answer. None means: not sent."""
-
-    seed: int | None = None
-    """None: editors that take a seed get one anyway, drawn from the step's key; the others get none."""
-    seed_policy: Literal["per-step", "fixed"] = "per-step"
-    temperature: float | None = None
-    resolution: str | None = None
-    """`1K`, `2K`, `4K`."""
-    session: Literal["fresh", "single"] = "fresh"
-    """`single`: every call carries all earlier turns of its chain."""
-    aspect: str | None = None
-    """Width to height, such as `16:9`."""
-    reasoning: bool = False
-    """Ask for a summary of what the model thought."""
-    interleaved: tuple[str, ...] = ()
-    """Resolutions that take turns, step by step."""
-
-    def at(self, step: int) -> Settings:
-        """As they are for the step of this number, counted from 1."""
-        if not self.interleaved:
-            return self
-        return replace(self, resolution=self.interleaved[(step - 1) % len(self.interleaved)], interleaved=())
-
-    def as_key(self) -> dict[str, object]:
-        """What enters a step's key."""
-        later = {
-            "aspect": self.aspect,
-            "reasoning": self.reasoning or None,
-            "interleaved": list(self.interleaved) or None,
-        }
-        return {
-            "seed": self.seed or 0,
-            "seed_policy": self.seed_policy,
-            "temperature": self.temperature,
-            "resolution": self.resolution,
-            "session": self.session,
-            # came later: left out where unset, so that keys of older runs stay what they are
-            **{name: value for name, value in later.items() if value is not None},
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Edit:
     """Carry out this instruction on this state. Answered with a new `State`."""
 
     state: State
     instruction: str
-    settings: Settings = Settings()
+    settings: Settings = DEFAULT_SETTINGS
     draw: int = 0
     """Which of several answers to the same words on the same state; 0 is the only one of most studies."""
 
@@ -151,6 +114,8 @@ class Ask:
     role: str
     states: tuple[State, ...]
     payload: Mapping[str, Any]
+    draw: int = 0
+    """Which of several replies to the same question: 1 and more ask again, and every reply is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +137,24 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
+class Decision:
+    """Only a row: what the study decided here (`accepted`, `discarded` …) and on what grounds, for its analysis.
+
+    A chain that is replayed decides the same again, so `facts` hold nothing but what follows from answers.
+    """
+
+    kind: str
+    facts: Mapping[str, Any]
+    """Values that JSON can hold."""
+
+    def __post_init__(self) -> None:
+        if not is_word(self.kind):
+            raise StudyError(
+                f"a study decides '{str(self.kind)[:40]}'; a kind of decision is one short, lower-case word"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A typed answer; `value` is None when the raw reply could not be parsed (never guessed)."""
 
@@ -180,53 +163,8 @@ class Reply:
     raw: str
 
 
-Word = Edit | Ask | Compare
+Word = Edit | Ask | Compare | Decision
 Steps = Generator[Word, Any, None]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How hard an editor may be driven."""
-
-    at_once: int = 4
-    per_minute: float | None = None
-    seconds: float = 600.0
-    """A call without an answer for so long is given up and tried again, like any transient error."""
-    account: str = ""
-    """Whose patience is tried: editors of one account (one key) pause together when its provider says so."""
-    together: int | None = None
-    """Most calls in flight over all editors of the account; None = each editor's own number is enough."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What an editor understands. Settings it does not honour are refused before the first call."""
-
-    seed: bool = False
-    temperature: bool = False
-    resolutions: tuple[str, ...] = ()
-    aspects: tuple[str, ...] = ()
-    sessions: bool = False
-    reasoning: bool = False
-    sides: tuple[int, int] | None = None
-    """The shortest and the longest side, in pixels, of images it takes; None = any."""
-    dollars_per_call: float | None = 0.0
-    """What a call costs at most; None = nobody knows."""
-    dollars_by_resolution: Mapping[str, float] = field(default_factory=dict)
-    """Where the price depends on the resolution."""
-    dollars_per_turn: float = 0.0
-    """What each earlier turn adds in a single session."""
-    seconds_per_call: float = 1.0
-    simulated: bool = False
-    deterministic: bool = False
-    """The same answer whatever the seed and the repeat."""
-    instructed: bool = True
-    """False: it does the same whatever the words say (an autoencoder, a restorer); a floor, not a rival."""
-
-    def dollars(self, settings: Settings, turns: int = 0) -> float | None:
-        """What a call with these settings costs at most, after so many earlier turns of a single session."""
-        once = self.dollars_by_resolution.get(settings.resolution or "", self.dollars_per_call)
-        return None if once is None else once + turns * self.dollars_per_turn * (settings.session == "single")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +187,7 @@ class EditRequest:
     image: bytes
     mime: str
     instruction: str
-    settings: Settings = Settings()
+    settings: Settings = DEFAULT_SETTINGS
     seed: int = 0
     case: str = ""
     index: int = 0

@@ -12,7 +12,7 @@ FUNCTIONS = {
 }  # fmt: skip
 RESULTS = {"FunctionEditor", "LoadedAudit", "LoadedRun"}
 NOUNS = {
-    "Ask", "Capabilities", "Case", "Compare", "Edit", "EditPair", "EditRequest", "Edited", "Editor", "Limits", "Reply",
+    "Ask", "Capabilities", "Case", "Compare", "Decision", "Edit", "EditPair", "EditRequest", "Edited", "Editor", "Limits", "Reply",
     "Settings", "SourceImage", "State", "Steps", "Study", "Turn",
 }  # fmt: skip
 ERRORS = {

@@ -71,7 +71,7 @@ FAULTS: Mapping[str, tuple[dict[str, Any], str]] = {
     "edits": ({}, "every study file has 'edits' already; give it another name"),
     "words": ({"edits": lambda *given: 5}, "edits() gave a int, which should be a Mapping"),
     "endless": ({"steps": _without_end}, "it takes more edits than its calls() says (1)"),
-    "comparing": ({"steps": _only_comparisons}, "it yielded 100000 comparisons in a row"),
+    "comparing": ({"steps": _only_comparisons}, "it yielded 100000 comparisons or decisions in a row"),
     "raising-stage": ({"stages": (f"{__name__}:_fail",)}, "failed: RuntimeError: no room left"),
 }
 """Name → what is declared, and what is said before the first call."""

@@ -45,9 +45,9 @@ def requests(study: Any) -> int:
 
 
 def test_comparisons_in_a_row_are_bounded_and_a_call_begins_a_new_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "MOST_COMPARISONS", 3)
+    monkeypatch.setattr(driver, "MOST_ROWS", 3)
     assert requests(Comparing(3)) == 8
-    with pytest.raises(StudyError, match="3 comparisons in a row"):
+    with pytest.raises(StudyError, match="3 comparisons or decisions in a row"):
         requests(Comparing(4))
 
 

@@ -179,7 +179,10 @@ def leaving(case: Case) -> Any:
         (lambda case: [Edit(case.source, "add one")], "TypeError: steps() gave a list, which should be a generator"),
         (lambda case: None, "TypeError: steps() gave a NoneType"),
         (lambda case: 1 / 0, "ZeroDivisionError: division by zero"),
-        (one_word(lambda case: None), "TypeError: it yielded a NoneType, which should be an Edit, Ask or Compare"),
+        (
+            one_word(lambda case: None),
+            "TypeError: it yielded a NoneType, which should be an Edit, Ask, Compare or Decision",
+        ),
         (one_word(lambda case: "add one"), "TypeError: it yielded a str"),
         (one_word(lambda case: Edit("here", "add one")), "TypeError: state of its Edit is a str"),  # type: ignore[arg-type]
         (one_word(lambda case: Edit(case.source, None)), "TypeError: instruction of its Edit is a NoneType"),  # type: ignore[arg-type]

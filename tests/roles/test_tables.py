@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import Any
 
@@ -123,10 +124,10 @@ def test_who_is_no_model_reads_no_rubrics() -> None:
 def test_a_manifest_gives_its_roles_back() -> None:
     kept = table(**SERVED, repeats=2, dollars_per_million={"input": 1, "output": 2}).model_dump(mode="json")
     again = roles_of({"study": "roundtrip", "roles": {"rater": kept}})
-    assert set(again) == {"judge", "rater", "reader"}
+    assert set(again) == {"rater", *make_roles({})}
     assert again["rater"].fingerprint == make_role("rater", table(**SERVED)).fingerprint
     assert again["rater"].repeats == 2
-    assert list(roles_of({})) == ["judge", "reader"]
+    assert set(roles_of({})) == set(make_roles({}))
 
 
 def test_nothing_configured_is_a_word_list_that_says_so() -> None:
@@ -161,6 +162,38 @@ def test_what_stands_in_the_place_of_a_port_is_not_shown() -> None:
 def test_the_roles_that_the_documentation_shows_can_be_played() -> None:
     tables = [tomllib.loads(block.text) for block in blocks(ROOT / "docs" / "judges.md") if block.language == "toml"]
     shown = [role for one in tables for role in one.get("roles", {}).items() if "kind" in role[1]]
-    assert sorted(name for name, _ in shown) == ["judge", "rater", "reader"]
+    assert sorted(name for name, _ in shown) == ["inspector", "judge", "judge", "rater", "reader", "rewriter", "writer"]
     for name, one in shown:
         assert isinstance(make_role(name, table(**one)), ServedRole)
+
+
+def test_every_role_of_the_factory_has_one_that_needs_no_server() -> None:
+    from convergebench.studies.factory import Factory
+
+    made = make_roles({}, Factory.roles)
+    assert {*Factory.roles, "reader"} == set(made)
+    assert all("not a language model" in made[name].about for name in ("writer", "rewriter", "reader"))
+
+
+def test_roles_that_look_for_weights_are_made_only_where_they_are_asked() -> None:
+    assert set(make_roles({})) == {"judge", "reader"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("writer", "measuring", 'write kind = "served" or "template"'),
+        ("writer", "rules", 'write kind = "served" or "template"'),
+        ("rewriter", "template", 'write kind = "served" or "rules"'),
+        ("detector", "word-list", 'write kind = "served" or "measuring"'),
+        ("rater", "measuring", 'cannot answer what a rater is asked; write kind = "served"'),
+    ],
+)
+def test_a_kind_that_cannot_play_a_role_is_refused_in_one_line(name: str, kind: str, says: str) -> None:
+    with pytest.raises(StudyError, match=re.escape(says)) as caught:
+        make_role(name, table(kind=kind))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_role_under_a_name_of_a_studys_own_may_be_the_measuring_judge() -> None:
+    assert isinstance(make_role("scribe", table()), MeasuringJudge)

@@ -68,6 +68,12 @@ def test_an_old_reader_without_a_server_is_used_as_it_stands() -> None:
     assert not who.confirmed
 
 
+def test_a_name_of_a_run_steers_no_terminal() -> None:
+    (line,) = available_roles({"a\n\x1b[2J": {"kind": "word-list"}}, {}, trusted=False).refused.values()
+    assert line.isprintable()
+    assert "cannot answer what a" in line
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.sampled_from(["served", "measuring"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*THEIRS, "rubrics"]), inner),

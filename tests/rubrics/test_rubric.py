@@ -54,11 +54,18 @@ def test_versions_count_from_one(version: int, is_valid: bool, tmp_path: Path) -
 def test_the_shipped_ones() -> None:
     assert rubric_names() == (
         "count-objects",
+        "find-content",
+        "inspect-quality",
+        "judge-edit",
+        "judge-two-edits",
         "quality-rubric",
+        "rewrite-instruction",
         "self-evaluation",
         "semantics-backward",
         "semantics-forward",
         "visualquality-r1",
+        "write-instruction",
+        "write-next-instruction",
     )
 
 

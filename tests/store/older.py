@@ -9,6 +9,7 @@ from pathlib import Path
 from convergebench.store.schema import MIGRATIONS
 
 _UNDO = {
+    7: "drop table decisions;",
     6: """drop table ratings; alter table cases drop column clean; alter table answers drop column editor;
           alter table answers drop column "case"; alter table answers drop column position;""",
     5: "drop table parts; alter table attempts drop column settled; alter table attempts drop column part;",

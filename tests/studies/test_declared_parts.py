@@ -9,7 +9,8 @@ import pytest
 
 from convergebench import registry
 from convergebench.conductor.stages.base import Stage
-from convergebench.datasets.parts import ExportPart, load_parts
+from convergebench.datasets.loaded_parts import load_parts
+from convergebench.datasets.parts import ExportPart
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.registry import load, names
 from convergebench.studies.base import BaseStudy, load_study, missing_study, study_of
@@ -93,7 +94,9 @@ def test_a_part_comes_from_the_table_a_plug_in_or_a_module() -> None:
 def test_an_unknown_part_is_told_with_those_that_are_known() -> None:
     with pytest.raises(StudyError) as caught:
         load("analyses", "comparision")
-    assert str(caught.value) == "unknown analysis 'comparision'; did you mean 'comparison'? (comparison, decay)"
+    assert (
+        str(caught.value) == "unknown analysis 'comparision'; did you mean 'comparison'? (comparison, decay, factory)"
+    )
     with pytest.raises(StudyError, match=r"there is no module 'nowhere' here .* for section 'nowhere:x'"):
         load("sections", "nowhere:x")
 

@@ -3,4 +3,5 @@
 TABLE: dict[str, str] = {
     "comparison": "convergebench.analysis.parts:comparison",
     "decay": "convergebench.analysis.parts:decay",
+    "factory": "convergebench.analysis.factory.analyse:factory",
 }

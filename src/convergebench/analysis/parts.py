@@ -26,13 +26,18 @@ from convergebench.studies.analysis_settings import AnalysisSettings
 class AnalysisContext(AnalysisInput):
     """Input of a part: all tables of a run, its settings, and the results of earlier parts.
 
-    `steps`, `answers`, `labels`, `anchors` and `spending` are frames of `convergebench.store.frames.RunFrames`.
+    `steps`, `answers`, `decisions`, `ratings`, `labels`, `anchors` and `spending` are frames of
+    `convergebench.store.frames.RunFrames`.
     """
 
     settings: AnalysisSettings = field(default_factory=AnalysisSettings)
     steps: pl.DataFrame = field(default_factory=pl.DataFrame)
     answers: pl.DataFrame = field(default_factory=pl.DataFrame)
     """The roles' answers to the study's questions."""
+    decisions: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """What the study decided inside its chains."""
+    ratings: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """People's and models' ratings of single pictures."""
     labels: pl.DataFrame = field(default_factory=pl.DataFrame)
     """Failures that rules, judges and people saw or did not see."""
     anchors: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -200,7 +200,7 @@ class LoadedRun:
         return self
 
     def export(self, out: str | Path, form: str = "parquet", **options: Any) -> Exported:
-        """Write the run as a data set (banana100, imagefolder, parquet, webdataset, hf) into a new folder."""
+        """Write the run as a data set (banana100, imagefolder, parquet, webdataset, hf, pico) into a new folder."""
         from convergebench.conductor.exporting import export
         from convergebench.datasets.export import ExportOptions
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-FORMS = "banana100, imagefolder, parquet, webdataset, hf"
+FORMS = "banana100, imagefolder, parquet, webdataset, hf, pico"
 
 
 def export(

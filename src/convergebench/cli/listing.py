@@ -19,13 +19,14 @@ class Shelf(StrEnum):
     studies = "studies"
     variants = "variants"
     detectors = "detectors"
+    edit_types = "edit-types"
 
 
 def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List editors, metrics, suites, edit pairs, studies, variants or detectors, plug-ins included."""
+    """List editors, metrics, suites, edit pairs, studies, variants, detectors or edit types, plug-ins included."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
@@ -39,6 +40,7 @@ def list_names(
         "studies": listing.study_rows,
         "variants": listing.variant_rows,
         "detectors": listing.detector_rows,
+        "edit-types": listing.edit_type_rows,
     }[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))

@@ -18,6 +18,7 @@ from convergebench.cli import (
     claiming,
     examining,
     exporting,
+    factory,
     importing,
     listing,
     measuring,
@@ -54,6 +55,7 @@ app.command("export")(exporting.export)
 app.command("list")(listing.list_names)
 app.command("verify")(verifying.verify)
 app.command("recover")(recovering.recover)
+app.add_typer(factory.app, name="factory")
 app.add_typer(suites.app, name="suite")
 app.add_typer(weights.app, name="weights")
 

@@ -132,6 +132,8 @@ def _context(manifest: Manifest, frames: RunFrames) -> AnalysisContext:
         settings=analysis_settings(manifest.spec),
         steps=frames.steps(),
         answers=frames.answers(),
+        decisions=frames.decisions(),
+        ratings=frames.ratings(),
         labels=labels,
         anchors=frames.anchors(),
         spending=frames.spending(),

@@ -56,6 +56,8 @@ def check_ready(prepared: Prepared, observer: Observer) -> None:
     require(load_metric(name).facts for name in prepared.metrics)
     for name in prepared.asked_roles:
         prepared.roles[name].ready()
+        for line in prepared.roles[name].notices:
+            observer.note(f"note: {line}")
 
 
 def damage_metric(named: str) -> str:

@@ -10,6 +10,7 @@ from convergebench.editors.base import lacks as editor_lacks
 from convergebench.editors.find import make_editor
 from convergebench.editors.models.table import find_model, models
 from convergebench.edits.pairs import load_pairs
+from convergebench.edits.taxonomy import taxonomy
 from convergebench.edits.variants import shipped_variants
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.failures import load_detector
@@ -197,3 +198,11 @@ def _question(name: str) -> str:
         return str(error)
     text = importlib.import_module(study.__module__).__doc__ or study.__doc__ or ""
     return text.strip().partition("\n")[0]
+
+
+def edit_type_rows() -> list[dict[str, str]]:
+    """The edit types of a factory, with what a picture must show for them."""
+    return [
+        {"edit type": one.id, "category": one.category, "needs": one.needs or "", "what it asks for": one.name}
+        for one in taxonomy().values()
+    ]

@@ -114,6 +114,9 @@ def _confirm(roles: AvailableRoles, asked: Collection[str], observer: Observer) 
     for name, line in roles.confirmed.items():
         if name in asked:
             observer.note(f"note: the run's own {line}, is asked as you confirmed")
+    for name in sorted(asked & roles.roles.keys()):
+        for line in roles.roles[name].notices:
+            observer.note(f"note: {line}")
 
 
 def fill(

@@ -75,6 +75,9 @@ def prepare(
         fixed = study.fixed()
         _require_type("edits", edits, Mapping)
         _require_type("fixed", fixed, Mapping)
+        own = {**spec.settings.as_settings().as_key(), **_rubrics(kind)}
+        if taken := sorted(fixed.keys() & own.keys()):  # one of the two would change unnoticed
+            raise StudyError(f"the study '{study.name}' fixes '{taken[0]}', which every run has; give it another name")
     return Prepared(
         study=study.name,
         sources=tuple(sources),
@@ -84,7 +87,7 @@ def prepare(
         left_out=(*without, *left_out),
         metrics=metrics,
         spec=spec.model_dump(mode="json", by_alias=True),
-        fixed={**fixed, **spec.settings.as_settings().as_key(), **_rubrics(kind)},
+        fixed={**fixed, **own},
         roles=players,
         options={entry.name: _made_of(entry) for entry in entries},
     )
@@ -150,7 +153,7 @@ def _players(spec: StudySpec, kind: type[BaseStudy], metrics: Sequence[str]) -> 
             raise StudyError(
                 f"[roles.{name}]: nobody asks a '{name}'{suggest(name, known)} (known: {', '.join(known)})"
             )
-    return make_roles(spec.roles)
+    return make_roles(spec.roles, {*kind.roles, *asked} - set(spec.roles))
 
 
 def _rubrics(kind: type[BaseStudy]) -> dict[str, Any]:

@@ -3,4 +3,6 @@
 TABLE: dict[str, str] = {
     "measurements": "convergebench.datasets.parts:measurements",
     "labels": "convergebench.datasets.parts:labels",
+    "attempts": "convergebench.datasets.factory.part:attempts",
+    "products": "convergebench.datasets.factory.part:products",
 }

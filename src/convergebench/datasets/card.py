@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convergebench.datasets.fields import Field, Table
 from convergebench.datasets.formats.base import Format
 from convergebench.datasets.licences import read_licence
 from convergebench.datasets.patches import PatchPlan
+from convergebench.datasets.sheet import sheet
 from convergebench.datasets.source import RunSource
 from convergebench.datasets.tally import Tally
 from convergebench.store.manifest import Manifest
@@ -44,12 +45,14 @@ def card(
     tables: Sequence[Table],
     side: Mapping[Table, str],
     patches: PatchPlan | None,
+    own: Sequence[str] = (),
 ) -> str:
-    """Everything below the front matter."""
+    """Everything below the front matter; `own` are paragraphs of the study's own parts."""
     manifest = source.manifest
     parts = [
         [f"# {name}", description(manifest, tally), "Step 0 of every chain is the untouched source."],
         _contents(manifest, tally),
+        *([list(own)] if own else []),
         _made(source, tally),
         _files(form, tables, side, patches),
         _columns(tables),
@@ -57,7 +60,7 @@ def card(
         _licences(tally, given, manifest),
         ["## Citation", f"```bibtex\n{CITATION}\n```"],
     ]
-    return "\n" + "\n\n".join("\n\n".join(part) for part in parts) + "\n"
+    return "\n" + "\n\n".join("\n\n".join(part) for part in parts if part) + "\n"
 
 
 def _contents(manifest: Manifest, tally: Tally) -> list[str]:
@@ -88,9 +91,9 @@ def _contents(manifest: Manifest, tally: Tally) -> list[str]:
     ]
     return [
         "## What is in it",
-        _sheet(["variant", "family", "from", "chains", "pictures", "what was asked"], variants),
-        _sheet(["editor", "kind", "pictures made", "model ids"], editors),
-        _sheet(["split", "pictures", "source images"], splits),
+        sheet(["variant", "family", "from", "chains", "pictures", "what was asked"], variants),
+        sheet(["editor", "kind", "pictures made", "model ids"], editors),
+        sheet(["split", "pictures", "source images"], splits),
         "All pictures made from one source image are in one split. Sources with the same bytes count as one; the same "
         "photograph in two sizes does not.",
     ]
@@ -129,7 +132,7 @@ def _made(source: RunSource, tally: Tally) -> list[str]:
         f"By the study `{manifest.study}` of ConvergeBench, run `{manifest.name}` (manifest sha256 "
         f"`{source.manifest_sha256}`), begun {manifest.created}. Pictures are the bytes that each editor sent, never "
         f"re-encoded. Chains: {ended}. The calls cost ${tally.cost:,.2f}.",
-        _sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
+        sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
     ]
 
 
@@ -145,7 +148,7 @@ def _files(form: Format, tables: Sequence[Table], side: Mapping[Table, str], pat
     lines.append("- `croissant.json`: the same for machines; `checksums.sha256`: check with `sha256sum -c`")
     others = [f'load_dataset(FOLDER, "{table.name}")' for table in tables[1:]]
     others += [f'load_dataset(FOLDER, "{table.name}")' for table in side if form.name == "hf"]
-    code = ["from datasets import load_dataset", "steps = load_dataset(FOLDER)", *others]
+    code = ["from datasets import load_dataset", f"{tables[0].name} = load_dataset(FOLDER)", *others]
     return ["## Files", "\n".join(lines), "```python\n" + "\n".join(code) + "\n```"]
 
 
@@ -153,7 +156,7 @@ def _columns(tables: Sequence[Table]) -> list[str]:
     paragraphs = ["## Columns"]
     for table in tables:
         rows = [[f"`{field.name}`", _type(field), field.what] for field in table.fields]
-        paragraphs += [f"### {table.name}", _sheet(["column", "type", "what it is"], rows)]
+        paragraphs += [f"### {table.name}", sheet(["column", "type", "what it is"], rows)]
         paragraphs += [
             "Numbers in `measurements`: a bare name compares with the untouched source or looks at the step itself; "
             "`_first` compares with step 1, `_lagN` with N rounds before, `_replicate` with run 0. They are: "
@@ -166,7 +169,8 @@ def _columns(tables: Sequence[Table]) -> list[str]:
 
 
 def _type(field: Field) -> str:
-    return {"texts": "list of text", "numbers": "numbers by name", "flag": "true or false"}.get(field.kind, field.kind)
+    lists = {"texts": "list of text", "values": "list of numbers", "images": "list of images"}
+    return {**lists, "numbers": "numbers by name", "flag": "true or false"}.get(field.kind, field.kind)
 
 
 def _limits(source: RunSource, tally: Tally) -> list[str]:
@@ -218,7 +222,7 @@ def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
         "## Licences",
         "Every record says its own licence (`licence`) and its source's (`source_licence`, `source_address`). What an "
         "editor's provider says about the use of its outputs comes on top.",
-        _sheet(["licence", "what it asks", "source images", "pictures under it"], rows),
+        sheet(["licence", "what it asks", "source images", "pictures under it"], rows),
     ]
     if tally.left_out:
         kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
@@ -249,10 +253,3 @@ def _meaning(text: str) -> str:
     if licence.free:
         return "nothing"
     return ", ".join([*(["credit"] if licence.id else ["read it"]), *asked])
-
-
-def _sheet(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in cells) + " |"
-
-    return "\n".join([line(head), "|" + " --- |" * len(head), *(line(row) for row in rows)])

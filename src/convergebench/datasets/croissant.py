@@ -19,7 +19,10 @@ _MIMES = {
     ".parquet": "application/x-parquet",
     ".tar": "application/x-tar",
 }
-_TYPES = {"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "flag": "sc:Boolean", "texts": "sc:Text"}
+_TYPES = {
+    **{"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float", "flag": "sc:Boolean"},
+    **{"texts": "sc:Text", "values": "sc:Float"},
+}
 
 _NOT_CR: Mapping[str, Any] = {
     "@language": "en",
@@ -116,7 +119,8 @@ def file_set(
 def record_set(identity: str, fields: Sequence[Field], found: Found, *, image: bool = False) -> dict[str, Any]:
     """The columns of a table, each with its meaning, type and place."""
     name = f"{identity}-records"
-    described = [_field(name, field, found) for field in fields]
+    # readers cannot take the bytes out of a list of pictures
+    described = [_field(name, field, found) for field in fields if field.kind != "images"]
     if image:
         pictures = {"@type": "cr:Field", "@id": f"{name}/image", "name": "image", "dataType": "sc:ImageObject"}
         described.insert(0, {**pictures, "source": found("image", "bytes")})
@@ -138,7 +142,9 @@ def _field(record_set: str, field: Field, found: Found) -> dict[str, Any]:
             for name in field.names
         ]
         return {**described, "subField": inner}
-    repeated = {"repeated": True} if field.kind == "texts" else {}
+    if field.kind == "image":
+        return {**described, "dataType": "sc:ImageObject", "source": found(field.name, "bytes")}
+    repeated = {"repeated": True} if field.kind in ("texts", "values") else {}
     return {**described, "dataType": _TYPES[field.kind], **repeated, "source": found(field.name, None)}
 
 

@@ -26,8 +26,10 @@ from convergebench.datasets.formats import format_class
 from convergebench.datasets.formats.base import Format, ImageContent
 from convergebench.datasets.front_matter import TAGS, front_matter
 from convergebench.datasets.licences import read_licence
-from convergebench.datasets.parts import ExportedChain, ExportPart, load_parts
+from convergebench.datasets.loaded_parts import LoadedParts, load_parts
+from convergebench.datasets.parts import ExportedChain
 from convergebench.datasets.patches import Patcher, PatchPlan
+from convergebench.datasets.pictured_tables import PicturedTables
 from convergebench.datasets.record import ExportRecord, RecordMaker, Rights, licence_of, origin_of
 from convergebench.datasets.secrets import Redactor
 from convergebench.datasets.seen_failures import seen
@@ -93,7 +95,12 @@ def export(run: Path, out: Path, options: ExportOptions, progress: OnProgress = 
     require_free(out)
     with RunSource(run) as source:
         parts = load_parts(study_of(source.manifest.study).exports)
-        chains, left_out = _allowed(source, options)
+        if form_class.rows_only and not parts.pictured:
+            raise StudyError(
+                f"--as {options.form} is for runs that make training rows (study 'factory'), and this is a run of "
+                f"'{source.manifest.study}'; use --as hf"
+            )
+        chains, held, left_out = _allowed(source, options)
         if options.patches is not None:
             width, height, chain = source.smallest_picture(chains)
             options.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
@@ -105,6 +112,7 @@ def export(run: Path, out: Path, options: ExportOptions, progress: OnProgress = 
             writing = _Writing(source, form, options, splits_by_source, parts, Tally(left_out=left_out))
             with form, writing.side:
                 writing.chains(chains, progress)
+                writing.by_reference(held)
             writing.write_documents()
         return Exported(out, writing.tally, writing.notices())
 
@@ -128,18 +136,19 @@ def _require_words(options: ExportOptions) -> None:
             raise StudyError(f"--{option} {text!a}: {fault}")
 
 
-def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts], Counter[str]]:
-    """The chains that may be exported, and the number of omitted records by licence."""
+def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts], list[ChainFacts], Counter[str]]:
+    """The chains that may be exported, the others, and the number of omitted records by licence."""
     chains = list(exporting.chains(source.records))
     if not chains:
         raise StudyError(f"{source.root} holds no chains yet; run its study first")
     counts = exporting.image_counts(source.records)
     left_out: Counter[str] = Counter()
-    kept = []
+    kept, held = [], []
     for chain in chains:
         licence = licence_of(source.manifest, chain.source)
         if read_licence(licence).restricted and not options.include_restricted:
             left_out[licence] += 1 + counts.get((chain.editor, chain.case), 0)
+            held.append(chain)
         else:
             kept.append(chain)
     if not kept:
@@ -147,7 +156,7 @@ def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts
             f"all {left_out.total():,} pictures come from sources whose licence restricts what is made from them "
             f"({_listed(left_out)}); --include-restricted exports them, each under its own licence"
         )
-    return kept, left_out
+    return kept, held, left_out
 
 
 def _origins(source: RunSource, chains: Sequence[ChainFacts]) -> dict[str, str | None]:
@@ -167,16 +176,18 @@ class _Writing:
         form: Format,
         options: ExportOptions,
         splits_by_source: dict[str, str],
-        parts: Sequence[ExportPart],
+        parts: LoadedParts,
         tally: Tally,
     ) -> None:
         self._source, self._form, self._options, self._splits = source, form, options, splits_by_source
         self.tally = tally
         given = read_licence(options.licence) if options.licence else None
-        self._records = RecordMaker(source, Rights(given))
+        rights = Rights(given)
+        self._records = RecordMaker(source, rights)
         self._patcher = Patcher(options.patches) if options.patches is not None else None
         self._redactor = Redactor()
-        self.side = SideTables(form.root, self._records.table, parts, self._redactor)
+        self.side = SideTables(form.root, self._records.table, parts.tables, self._redactor)
+        self._pictured = PicturedTables(source, form, parts.pictured, rights, self._redactor)
 
     def chains(self, chains: Sequence[ChainFacts], progress: OnProgress) -> None:
         """Every record of these chains."""
@@ -188,16 +199,27 @@ class _Writing:
             self.tally.rows.update(self.side.chain(exported))
             self.tally.failures.update(list(seen(exported.labels)))
             split = self._splits[chain.picture.sha256]
+            used = self._pictured.chain(exported, split)
+            named_only = self._pictured.names_only(exported)
             for record in self._records.of_chain(exported, split):
+                index = record.values["step_index"]
+                if (named_only and index == 0) or (self._form.rows_only and index not in used):
+                    continue
                 self._record(chain, record)
                 progress(ExportProgress(self.tally.pictures, total, number, len(chains)))
         progress(ExportProgress(total, total, len(chains), len(chains)))
+
+    def by_reference(self, held: Sequence[ChainFacts]) -> None:
+        """Name what chains would have given whose pictures may not be exported."""
+        self._pictured.held_back([ExportedChain(self._source, chain) for chain in held], self.side)
 
     def _record(self, chain: ChainFacts, record: ExportRecord) -> None:
         self.tally.record(record.values, pictured=record.picture is not None)
         values = self._redactor.record(record.values)
         if record.picture is None:
             self.side.without_image(values)
+            return
+        if self._form.rows_only:  # its rows hold the picture
             return
         picture = record.picture
         content = ImageContent(picture.bytes, picture.sha256, partial(self._source.read, picture))
@@ -215,9 +237,13 @@ class _Writing:
             table: form.side_table(table, file).relative_to(form.root).as_posix()
             for table, file in self.side.files().items()
         }
-        tables: list[Table] = [self._records.table, *([PATCHES] if self.tally.patches else [])]
+        single = [] if form.rows_only else [self._records.table, *([PATCHES] if self.tally.patches else [])]
+        tables: list[Table] = [*single, *self._pictured.tables()]
+        if not tables:
+            raise StudyError(f"{self._source.root} gave no row for --as {form.name}: no edit was accepted")
         head = front_matter(name, self.tally, form, tables, side)
-        text = card(name, self._source, self._options.licence, self.tally, form, tables, side, self._options.patches)
+        patches, own = self._options.patches, self._pictured.card()
+        text = card(name, self._source, self._options.licence, self.tally, form, tables, side, patches, own)
         (form.root / "README.md").write_text(redact(head + text), encoding="utf-8")
         files, sets = [], []
         for table in tables:
@@ -270,7 +296,7 @@ class _Writing:
         unfinished = tally.statuses["open"] + tally.statuses["stopped"] + tally.statuses["failed"]
         if unfinished:
             lines.append(f"{unfinished:,} chains are not finished; they are exported as far as they came")
-        return lines
+        return [*lines, *self._pictured.notices()]
 
 
 def _today() -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _VALUES = {"text": "string", "integer": "int64", "number": "float64", "flag": "bool"}
 """What a single value is called by Arrow and by `datasets`."""
+_LISTS = {"texts": "text", "values": "number", "images": "image"}
+"""Lists → what they are lists of."""
 
 
 def hub_features(table: Table) -> dict[str, Any]:
@@ -22,8 +24,11 @@ def hub_features(table: Table) -> dict[str, Any]:
 
 
 def _hub(field: Field) -> Any:
-    if field.kind == "texts":
-        return {"feature": _value("text"), "_type": "List"}
+    if field.kind in _LISTS:
+        inner = {"_type": "Image"} if field.kind == "images" else _value(_LISTS[field.kind])
+        return {"feature": inner, "_type": "List"}
+    if field.kind == "image":
+        return {"_type": "Image"}
     if field.kind == "numbers":
         return {name: _value("number") for name in field.names}
     return _value(field.kind)
@@ -40,8 +45,10 @@ def yaml_features(table: Table) -> list[dict[str, Any]]:
 
 def yaml_feature(field: Field) -> dict[str, Any]:
     """One column of a card's list."""
-    if field.kind == "texts":
-        return {"name": field.name, "list": "string"}
+    if field.kind in _LISTS:
+        return {"name": field.name, "list": _VALUES.get(_LISTS[field.kind], "image")}
+    if field.kind == "image":
+        return {"name": field.name, "dtype": "image"}
     if field.kind == "numbers":
         return {"name": field.name, "struct": [{"name": name, "dtype": "float64"} for name in field.names]}
     return {"name": field.name, "dtype": _VALUES[field.kind]}
@@ -51,16 +58,19 @@ def arrow_schema(table: Table) -> pa.Schema:
     """For Parquet; carries what `datasets` needs to see images in a column of bytes."""
     import pyarrow as pa
 
+    picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    single = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "flag": pa.bool_(), "image": picture}
+
     def of(field: Field) -> pa.DataType:
-        if field.kind == "texts":
-            return pa.list_(pa.string())
+        if field.kind in _LISTS:
+            return pa.list_(single[_LISTS[field.kind]])
         if field.kind == "numbers":
             return pa.struct([(name, pa.float64()) for name in field.names])
-        return {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "flag": pa.bool_()}[field.kind]
+        return single[field.kind]
 
     columns = [pa.field(field.name, of(field)) for field in table.fields]
     if table.pictures:
-        columns.insert(0, pa.field("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())])))
+        columns.insert(0, pa.field("image", picture))
     described = json.dumps({"info": {"features": hub_features(table)}})
     return pa.schema(columns, metadata={"huggingface": described})
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-FieldKind = Literal["text", "integer", "number", "flag", "texts", "numbers"]
-"""`texts` is a list of strings, `numbers` a table of named numbers inside one column."""
+FieldKind = Literal["text", "integer", "number", "flag", "texts", "numbers", "values", "image", "images"]
+"""`texts` is a list of strings, `values` one of numbers, `numbers` a table of named numbers inside one column; `image`
+is a picture inside a row that may have several, `images` a list of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class Table:
     def columns(self) -> list[str]:
         """Names in order."""
         return [field.name for field in self.fields]
+
+    @property
+    def picture_columns(self) -> list[str]:
+        """Columns that hold pictures; a table of single pictures has its `image` beside the columns."""
+        return [field.name for field in self.fields if field.kind in ("image", "images")]
+
+    @property
+    def plain(self) -> tuple[Field, ...]:
+        """Columns that hold no picture."""
+        return tuple(field for field in self.fields if field.kind not in ("image", "images"))
 
 
 def columns(kind: FieldKind, /, **named: str) -> tuple[Field, ...]:

@@ -6,19 +6,17 @@ Built-in parts stand in `convergebench.datasets._table`; others come by an entry
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from convergebench.datasets.fields import LABELS, MEASUREMENTS, Table
 from convergebench.datasets.source import RunSource
-from convergebench.errors import StudyError
-from convergebench.registry import load
 from convergebench.store.manifest import Manifest
 from convergebench.store.queries import exporting
 from convergebench.store.queries.exporting import ChainFacts, MeasuredValue, StepFacts
-from convergebench.store.tables import AnswerRow, LabelRow
+from convergebench.store.tables import AnswerRow, DecisionRow, LabelRow
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,11 @@ class ExportedChain:
     def answers(self) -> list[AnswerRow]:
         """What roles replied to the study's questions, in order."""
         return exporting.answers(self.source.records, self.facts.editor, self.facts.case)
+
+    @cached_property
+    def decisions(self) -> list[DecisionRow]:
+        """What the study decided, in order."""
+        return exporting.decisions(self.source.records, self.facts.editor, self.facts.case)
 
     @cached_property
     def labels(self) -> list[LabelRow]:
@@ -79,16 +82,3 @@ def _label_rows(chain: ExportedChain) -> Iterable[Mapping[str, Any]]:
 
 measurements = ExportPart(MEASUREMENTS, _measurement_rows)
 labels = ExportPart(LABELS, _label_rows)
-
-
-def load_parts(names: Sequence[str]) -> list[ExportPart]:
-    """The parts of these names; two of one table's name, or something else than a part, are refused."""
-    found: dict[str, ExportPart] = {}
-    for name in names:
-        part = load("exports", name)
-        if not isinstance(part, ExportPart):
-            raise StudyError(f"export '{name}' should be a convergebench.datasets.parts.ExportPart")
-        if part.table.name in found or part.table.name in ("steps", "patches", "without_image"):
-            raise StudyError(f"export '{name}' gives a second table '{part.table.name}'; give it another name")
-        found[part.table.name] = part
-    return list(found.values())

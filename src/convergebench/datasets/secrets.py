@@ -12,8 +12,8 @@ from typing import Any
 from convergebench.redaction import SECRET, redact
 
 _BEARER = re.compile(r"(\bbearer\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
-_OURS = frozenset({"sha256", "source_sha256", "manifest_sha256", "step_key"})
-"""Hashes, which redaction could only damage."""
+_OURS = re.compile(r"(?:^|_)(?:sha256|step_key|step_keys)$")
+"""Columns with hashes, which redaction could only damage."""
 
 
 class Redactor:
@@ -31,7 +31,7 @@ class Redactor:
 
     def cells(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The same columns without keys."""
-        return {name: value if name in _OURS else self._value(value) for name, value in values.items()}
+        return {name: value if _OURS.search(name) else self._value(value) for name, value in values.items()}
 
     def chain(self, identity: str) -> str:
         """A chain's id; if it is redacted, a hash keeps it unique."""

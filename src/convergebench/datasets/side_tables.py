@@ -31,7 +31,7 @@ class SideTables:
 
     def chain(self, chain: ExportedChain) -> dict[str, int]:
         """Write the rows of every part for a chain; returns table → number of rows."""
-        return {part.table.name: self._rows(part, chain) for part in self._parts}
+        return {part.table.name: self.part(part, chain) for part in self._parts}
 
     def without_image(self, record: Mapping[str, Any]) -> None:
         """Write a step that gave no picture: a refusal, or a recording's end."""
@@ -48,7 +48,8 @@ class SideTables:
     def __exit__(self, *failure: object) -> None:
         self._held.close()
 
-    def _rows(self, part: ExportPart, chain: ExportedChain) -> int:
+    def part(self, part: ExportPart, chain: ExportedChain) -> int:
+        """Write the rows of one part for a chain; returns their number."""
         identity, count = self._redactor.chain(chain.facts.id), 0
         try:
             for row in part.rows(chain):

@@ -21,6 +21,8 @@ TABLE: dict[str, str] = {
     "sim-replacing": f"{_FAMILY}:sim_replacing",
     "sim-turnless": f"{_FAMILY}:sim_turnless",
     "sim": f"{_FAMILY}:sim",
+    "sim-studio": "convergebench.editors.studio.family:sim_studio",
+    "sim-studio-clumsy": "convergebench.editors.studio.family:sim_studio_clumsy",
     "replay": "convergebench.editors.replay:replay",
     "taesd": "convergebench.editors.autoencoder.family:taesd",
     "taesdxl": "convergebench.editors.autoencoder.family:taesdxl",

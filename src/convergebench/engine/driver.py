@@ -9,16 +9,17 @@ from typing import Any
 from convergebench.engine.foreign import describe_error
 from convergebench.engine.plan import Chain
 from convergebench.errors import ConvergeBenchError, StudyError
-from convergebench.types import Ask, Compare, Edit, Reply, Settings, State, Word
+from convergebench.types import Ask, Compare, Decision, Edit, Reply, Settings, State, Word
 
 FIELDS: dict[type, dict[str, Any]] = {
     Edit: {"state": State, "instruction": str, "settings": Settings, "draw": int},
-    Ask: {"role": str, "states": tuple, "payload": Mapping},
+    Ask: {"role": str, "states": tuple, "payload": Mapping, "draw": int},
     Compare: {"subject": State, "reference": State | None, "via": State | None},
+    Decision: {"kind": str, "facts": Mapping},
 }
 """Fields that the engine itself uses; those that are only stored are checked by the journal."""
-MOST_COMPARISONS = 100_000
-"""So many in a row, with no call between them, are a loop that has no end."""
+MOST_ROWS = 100_000
+"""So many comparisons and decisions in a row, with no call between them, are a loop that has no end."""
 
 
 class StudyDriver:
@@ -27,7 +28,7 @@ class StudyDriver:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
         self._steps: Any = None
-        self._edits_left = self._comparisons = 0
+        self._edits_left = self._rows = 0
 
     def start(self) -> Word | None:
         """The first request, None if there is none."""
@@ -70,16 +71,16 @@ class StudyDriver:
     def _require_end(self, word: Word) -> None:
         """A study that never ends would be paid for until the budget is spent, or hang."""
         self._edits_left -= isinstance(word, Edit)
-        self._comparisons = self._comparisons + 1 if isinstance(word, Compare) else 0
+        self._rows = self._rows + 1 if isinstance(word, Compare | Decision) else 0
         if self._edits_left < 0:
             raise ValueError(f"it takes more edits than its calls() says ({self._chain.study.calls(self._chain.case)})")
-        if self._comparisons > MOST_COMPARISONS:
-            raise ValueError(f"it yielded {MOST_COMPARISONS} comparisons in a row, with no call between them")
+        if self._rows > MOST_ROWS:
+            raise ValueError(f"it yielded {MOST_ROWS} comparisons or decisions in a row, with no call between them")
 
 
 def _check_word(word: object) -> Word:
-    if not isinstance(word, Edit | Ask | Compare):
-        raise TypeError(f"it yielded a {type(word).__name__}, which should be an Edit, Ask or Compare")
+    if not isinstance(word, Edit | Ask | Compare | Decision):
+        raise TypeError(f"it yielded a {type(word).__name__}, which should be an Edit, Ask, Compare or Decision")
     fields = next(fields for kind, fields in FIELDS.items() if isinstance(word, kind))
     for name, kind in fields.items():
         if not isinstance(getattr(word, name), kind):

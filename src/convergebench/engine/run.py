@@ -29,14 +29,14 @@ from convergebench.errors import (
     Unavailable,
     Unstorable,
 )
-from convergebench.ids import comparison_id
+from convergebench.ids import canonical, comparison_id
 from convergebench.progress import Progress
 from convergebench.redaction import redact
 from convergebench.roles import require_role
 from convergebench.roles.base import Answered, Role
 from convergebench.store.run import Run
-from convergebench.store.tables import ChainStatusRow, ChainStepRow, ComparisonRow, StepRow, TableRow
-from convergebench.types import Ask, Compare, Edit, Edited, Editor, Reply, State, Word
+from convergebench.store.tables import ChainStatusRow, ChainStepRow, ComparisonRow, DecisionRow, StepRow, TableRow
+from convergebench.types import Ask, Compare, Decision, Edit, Edited, Editor, Reply, State, Word
 
 OPEN_AT_ONCE = 4096
 """Chains in progress at the same time; more would only cost memory."""
@@ -198,10 +198,10 @@ class Engine:
             return await self._edit(word, walk)
         if isinstance(word, Ask):
             return await self._ask(word, walk)
-        row = _comparison(walk.chain, word)
+        row = walk.decided(word) if isinstance(word, Decision) else _comparison(walk.chain, word)
         self.journal.require([row])
         walk.rows.append(row)
-        if word.role in ("return", "around"):
+        if isinstance(word, Compare) and word.role in ("return", "around"):
             walk.rounds = word.round
         return None
 
@@ -230,8 +230,11 @@ class Engine:
             return tuple([await self.images.in_thread(self.images.read, file) for file in files])
 
         parents = tuple(state.id for state in ask.states)
+        # the first draw has no number in its key, so that answers of older runs are found
+        payload = {**ask.payload, "draw": ask.draw} if ask.draw else ask.payload
+        repeat = chain.case.replicate + ask.draw
         question = self._roles[ask.role].question(
-            ask.payload, parents, pictures, chain.case.replicate, position=walk.position, rows=walk.rows
+            payload, parents, pictures, repeat, position=walk.position, rows=walk.rows
         )
         answer = await self._role_callers[ask.role].answer(question)
         return Reply(question.key, answer.value, answer.raw)
@@ -246,6 +249,7 @@ class _Walk:
     """Comparisons and positions not yet committed."""
     rounds: int = 0
     steps: int = 0
+    decisions: int = 0
     history: list[PriorTurn] = field(default_factory=list)
     """Earlier turns, kept only for editors in a single session."""
 
@@ -253,6 +257,16 @@ class _Walk:
     def position(self) -> ChainPosition:
         """The chain's present position."""
         return ChainPosition(self.chain.editor, self.chain.case.id, self.steps)
+
+    def decided(self, word: Decision) -> DecisionRow:
+        """The row of the chain's next decision."""
+        self.decisions += 1
+        try:
+            facts = canonical(dict(word.facts))
+        except (TypeError, ValueError, RecursionError) as error:
+            name = self.chain.study.name
+            raise StudyError(f"the study '{name}' decides on facts that JSON cannot hold: {error}") from error
+        return DecisionRow(self.chain.editor, self.chain.case.id, self.decisions, self.steps, word.kind, facts)
 
 
 def _comparison(chain: Chain, word: Compare) -> ComparisonRow:

@@ -87,7 +87,8 @@ def choose_hero(given: ReportInput) -> Hero | None:
         )
         ranked = "ranked first" if place == 0 else "ranked last"
         name = alone if len(pair) == 1 else ranked if places.get(editor) else "without a rank"
-        ended = "" if chain["rounds"] >= chain["planned"] else f"ended after {chain['rounds']}: {chain['status']}"
+        whole = chain["rounds"] >= chain["planned"] or chain["status"] == "finished"
+        ended = "" if whole else f"ended after {chain['rounds']}: {chain['status']}"
         strips.append(Strip(editor, name, frames, ended))
     first = chains[pair[0], case]
     why = f"the median of {pair[-1]} by its last {given.headline_metric}, so neither its best nor its worst case"

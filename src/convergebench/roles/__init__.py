@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from convergebench.errors import StudyError
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ROLE_NAMES", "defaults", "make_role", "make_roles", "require_role", "roles_of"]
 
-ROLE_NAMES = ("writer", "rewriter", "judge", "reader", "rater")
+ROLE_NAMES = ("writer", "rewriter", "judge", "reader", "rater", "detector", "inspector")
 """What a study file may configure: `writer` writes instructions, `rewriter` words them anew, `judge` compares pictures
-of a chain, `reader` reads texts, `rater` rates single pictures. A study may declare others."""
+of a chain, `reader` reads texts, `rater` rates single pictures, `detector` says what a picture shows, `inspector` looks
+for damage. A study may declare others."""
 
 
 def make_role(name: str, table: RoleTable) -> Role:
@@ -27,31 +29,53 @@ def make_role(name: str, table: RoleTable) -> Role:
         if table.key and not is_allowed(table.key):
             raise StudyError(f"[roles.{name}]: {how_to_allow(table.key)}")
         return ServedRole(name, table)
-    if (name == "reader") != (table.kind == "word-list"):
-        other = {"reader": ' or "word-list"', "judge": ' or "measuring"'}.get(name, "")
+    # a role that a study declares under a name of its own may be played by the measuring judge
+    of_our_own = _OF_OUR_OWN.get(name, {} if name in ROLE_NAMES else _OF_OUR_OWN["judge"])
+    if table.kind not in of_our_own:
+        others = "".join(f' or "{kind}"' for kind in of_our_own)
         raise StudyError(
-            f'[roles.{name}]: kind = "{table.kind}" cannot answer what a {name} is asked; write kind = "served"{other}'
+            f'[roles.{name}]: kind = "{table.kind}" cannot answer what a {name} is asked; write kind = "served"{others}'
         )
-    if table.kind == "word-list":
-        from convergebench.roles.word_list import WordListReader
-
-        return WordListReader(table)
-    from convergebench.roles.measuring import MeasuringJudge
-
-    return MeasuringJudge(table)
+    return _role_class(of_our_own[table.kind])(table)
 
 
-def make_roles(tables: Mapping[str, RoleTable]) -> dict[str, Role]:
-    """Every configured role, and the default judge (metrics) and reader (a word list)."""
-    return defaults() | {name: make_role(name, table) for name, table in tables.items()}
+_OF_OUR_OWN: Mapping[str, Mapping[str, str]] = {
+    "writer": {"template": "convergebench.roles.template_writer:TemplateWriter"},
+    "rewriter": {"rules": "convergebench.roles.rule_rewriter:RuleRewriter"},
+    "judge": {"measuring": "convergebench.roles.measuring:MeasuringJudge"},
+    "reader": {"word-list": "convergebench.roles.word_list:WordListReader"},
+    "detector": {"measuring": "convergebench.roles.content_detector:MeasuringDetector"},
+    "inspector": {"measuring": "convergebench.roles.quality_inspector:MeasuringInspector"},
+}
+"""Role → kind → the class that plays it without a server; imported when it is made."""
 
 
-def defaults() -> dict[str, Role]:
-    """The roles that need no configuration."""
-    from convergebench.roles.measuring import MeasuringJudge
-    from convergebench.roles.word_list import WordListReader
+def _role_class(path: str) -> Callable[[RoleTable | None], Role]:
+    module, _, name = path.partition(":")
+    made: Callable[[RoleTable | None], Role] = getattr(import_module(module), name)
+    return made
 
-    return {"judge": MeasuringJudge(), "reader": WordListReader()}
+
+_ASKED_BY_METRICS = ("judge", "reader")
+
+
+def make_roles(tables: Mapping[str, RoleTable], asked: Collection[str] = ()) -> dict[str, Role]:
+    """Every configured role; the default judge and reader, and those of `asked` that need no configuration."""
+    return defaults(asked) | {name: make_role(name, table) for name, table in tables.items()}
+
+
+def defaults(asked: Collection[str] = ()) -> dict[str, Role]:
+    """The judge and the reader that need no configuration, and others of `asked`: each is code of our own.
+
+    The others look for weights when they are made, so they are made only where somebody asks them.
+    """
+    wanted = {*_ASKED_BY_METRICS, *asked}
+    return {
+        name: _role_class(path)(None)
+        for name, kinds in _OF_OUR_OWN.items()
+        for path in kinds.values()
+        if name in wanted
+    }
 
 
 def roles_of(spec: Mapping[str, Any]) -> dict[str, Role]:

@@ -30,6 +30,8 @@ class Role(ABC):
     fingerprint: str
     about: str = ""
     """Who it is, for captions and the manifest."""
+    notices: tuple[str, ...] = ()
+    """What a user should know before the first question; one line each."""
     limits: Limits = Limits()
     dollars_per_call: float | None = 0.0
     """What one question may cost, for the budget; None = not known."""

@@ -1,8 +1,8 @@
 """The measuring judge: the judge's questions answered by our own metrics, for use without a model.
 
-It replies in the same form as a model: `happened` and `undone` for the edit, `side-effect` for other changes. It sees
-that something changed in one place, not what: "add a hat" answered with a flower pot passes. It is always named
-measuring judge, so that nobody takes it for a model.
+It replies in the same form as a model: `happened` and `undone` for the edit, `side-effect` for other changes; edits of
+the study `factory` are judged in `roles.edit_judge`. It sees that something changed in one place, not what: "add a hat"
+answered with a flower pot passes. It is always named measuring judge, so that nobody takes it for a model.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from convergebench.images.frame import Frame
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Item
 from convergebench.roles.base import Answered, Role
+from convergebench.roles.edit_judge.levels import EDITS_VERSION
 from convergebench.roles.tables import RoleTable
 from convergebench.types import Limits
 
@@ -32,14 +33,22 @@ KEPT = 8
 """Cached decoded pictures: questions about adjacent steps share them."""
 
 
+FIRST_OF_EDITS = {"version": 1, "decay": 1, "noise": 1, "blockiness": 1}
+"""What edits of the study `factory` were first judged with; only a change of it is part of the fingerprint, so that the
+plans of other studies stay as they are."""
+
+
 class MeasuringJudge(Role):
-    """Answers `semantics-forward` and `semantics-backward`, always the same for the same pictures."""
+    """Answers questions about single steps, and about edits of a known type, always the same for the same pictures."""
 
     about = NAME
 
     def __init__(self, table: RoleTable | None = None) -> None:
         used = {name: load_metric(name).facts.version for name in ("happened", "undone", "side-effect")}
-        self.fingerprint = fingerprint("measuring", VERSION, {**used, "plain": PLAIN})
+        edits = {name: load_metric(name).facts.version for name in ("decay", "noise", "blockiness")}
+        edits["version"] = EDITS_VERSION
+        later = {} if edits == FIRST_OF_EDITS else {"edits": edits}
+        self.fingerprint = fingerprint("measuring", VERSION, {**used, "plain": PLAIN, **later})
         self.limits = Limits(at_once=os.cpu_count() or 1)
         if table is not None and table.rubrics:
             raise StudyError('the measuring judge reads no rubrics; they go with kind = "served"')
@@ -53,11 +62,12 @@ class MeasuringJudge(Role):
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """The reply, measured."""
         self.require(payload["rubric"])
-        value = await asyncio.to_thread(_ANSWERS[payload["rubric"]], images, payload.get("operation"))
+        value = await asyncio.to_thread(_ANSWERS[payload["rubric"]], images, payload)
         return Answered(value, canonical(value), NAME)
 
 
-def _forward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
+def _forward(images: tuple[bytes, ...], payload: Mapping[str, Any]) -> dict[str, Any]:
+    operation = payload.get("operation")
     try:
         reference, subject = map(_frame, images)
     except StudyError as error:
@@ -68,7 +78,8 @@ def _forward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
     return {"seen": why, "carried_out": carried_out, "other_changes": changes, "severity": severity}
 
 
-def _backward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
+def _backward(images: tuple[bytes, ...], payload: Mapping[str, Any]) -> dict[str, Any]:
+    operation = payload.get("operation")
     try:
         reference, via, subject = map(_frame, images)
     except StudyError as error:
@@ -81,9 +92,19 @@ def _backward(images: tuple[bytes, ...], operation: Any) -> dict[str, Any]:
     return {"seen": why, "undone": value, "left": left, "other_changes": changes, "severity": severity}
 
 
-_ANSWERS: Mapping[str, Callable[[tuple[bytes, ...], Any], dict[str, Any]]] = {
+def _edit(images: tuple[bytes, ...], payload: Mapping[str, Any]) -> dict[str, Any]:
+    from convergebench.roles.edit_judge.answers import judge_edit, judge_two_edits
+    from convergebench.roles.edit_judge.subjects import require_networks
+
+    require_networks()
+    return (judge_edit if payload["rubric"] == "judge-edit" else judge_two_edits)(images, payload)
+
+
+_ANSWERS: Mapping[str, Callable[[tuple[bytes, ...], Mapping[str, Any]], dict[str, Any]]] = {
     "semantics-forward": _forward,
     "semantics-backward": _backward,
+    "judge-edit": _edit,
+    "judge-two-edits": _edit,
 }
 
 

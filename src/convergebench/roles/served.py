@@ -1,4 +1,4 @@
-"""A role served by a model: a rubric's question is sent, and the reply is parsed strictly."""
+"""A role served by a model: a rubric's question is sent in the server's protocol, and the reply is parsed strictly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 from convergebench.errors import BadReply, EditorError, Refused, StudyError
 from convergebench.ids import fingerprint
 from convergebench.roles.base import Answered, Role
-from convergebench.roles.chat import ChatClient, Completion, picture
+from convergebench.roles.clients import make_client
+from convergebench.roles.clients.base import Completion, ModelQuestion, SentPicture
+from convergebench.roles.clients.moving import is_moving
 from convergebench.roles.tables import RoleTable
 from convergebench.rubrics.reply import ReplyForm, parse
 from convergebench.rubrics.rubric import form_of
@@ -24,7 +26,7 @@ TOKENS_OF_A_REPLY = 2048
 
 
 class ServedRole(Role):
-    """A model behind an OpenAI-compatible server."""
+    """A model behind a server, in any of the protocols of `roles.clients`."""
 
     def __init__(self, name: str, table: RoleTable) -> None:
         self.name, self.table = name, table
@@ -42,13 +44,20 @@ class ServedRole(Role):
                 "structured": table.structured,
                 "detail": table.detail,
                 "extra": table.extra,
+                # a later addition: fingerprints of older roles stay the same
+                **({} if table.api == "openai" else {"api": table.api}),
             },
         )
+        moving = is_moving(table.model) and not table.revision
+        model = f"{table.model} (an id that may come to mean another model)" if moving else table.model
         price = "" if table.dollars_per_million else ", at a price that is not known"
-        self.about = f"{table.model} at {table.base_url}{price}"
-        self._chat = ChatClient(
-            table.base_url, table.model, key=table.key, seconds=table.seconds, at_once=table.at_once
-        )
+        self.about = f"{model} at {table.base_url}{price}"
+        if moving:
+            self.notices = (
+                f"[roles.{name}]: the id {table.model} may come to mean another model while the run goes on; name a "
+                'dated one, or say which one is meant: revision = "…"',
+            )
+        self._client = make_client(table)
         self._highest_cost = 0.0
 
     @property
@@ -61,54 +70,45 @@ class ServedRole(Role):
 
     def ready(self) -> None:
         """The key must be there."""
-        self._chat.secret()
+        self._client.secret()
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """Send the question with its pictures in order, and parse the reply by its form."""
         form = form_of(payload)
-        parts = await asyncio.to_thread(self._pictures, images)
-        system = [{"role": "system", "content": payload["system"]}] if payload.get("system") else []
-        # servers of text-only models often accept plain text alone
-        content = [*parts, {"type": "text", "text": payload["text"]}] if parts else payload["text"]
-        user = {"role": "user", "content": content}
-        table = self.table
-        completion = await self._chat.complete(
-            [*system, user],
-            temperature=table.temperature,
-            seed=None if table.seed is None else table.seed + repeat,
-            max_tokens=table.max_tokens or None,
-            response_format=self._response_format(payload, form),
-            **table.extra,
+        seed = self.table.seed
+        question = ModelQuestion(
+            text=payload["text"],
+            system=payload.get("system") or "",
+            pictures=await asyncio.to_thread(self._pictures, images),
+            name=payload["rubric"].replace("-", "_"),
+            schema=form.json_schema() if form.form == "json" and self.table.structured else None,
+            seed=None if seed is None else seed + repeat,
         )
-        return self._answered(completion, form)
+        return self._answered(await self._client.complete(question), form)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._chat.close()
+        await self._client.close()
 
     def _answered(self, completion: Completion, form: ReplyForm) -> Answered:
         dollars = self._cost(completion)
-        text = completion.refusal or completion.text
-        if completion.refusal or completion.finish == "content_filter":
-            reason = "refusal" if completion.refusal else "content_filter"
-            raise Refused(text or "the server's filter stopped the reply", reason=reason, dollars=dollars, raw=text)
-        if not text and completion.finish != "length":
-            raise BadReply(f"{self.table.base_url} answered with an empty message", dollars=dollars)
+        text, where = completion.text, self.table.base_url
+        if completion.ended == "refused":
+            message = text or f"the server's filter stopped the reply ({completion.reason})"
+            raise Refused(message, reason=completion.reason, dollars=dollars, raw=text or completion.raw)
+        if completion.ended == "broken":
+            raise BadReply(f"{where} gave up ({completion.reason})", dollars=dollars, raw=completion.raw)
+        if not text and completion.ended != "truncated":
+            raise BadReply(f"{where} answered with an empty message", dollars=dollars, raw=completion.raw)
         # a truncated reply is no answer, even if its beginning can be parsed
-        value = None if completion.finish == "length" else parse(completion.text, form)
+        value = None if completion.ended == "truncated" else parse(text, form)
         return Answered(value, text, completion.model, dollars)
 
-    def _pictures(self, images: tuple[bytes, ...]) -> list[dict[str, Any]]:
+    def _pictures(self, images: tuple[bytes, ...]) -> tuple[SentPicture, ...]:
         try:
-            return [picture(data, self.table.detail) for data in images]
+            return tuple(self._client.picture(data) for data in images)
         except StudyError as error:  # only this question fails
             raise EditorError(str(error)) from error
-
-    def _response_format(self, payload: Mapping[str, Any], form: ReplyForm) -> dict[str, Any] | None:
-        if form.form != "json" or not self.table.structured:
-            return None
-        schema = {"name": payload["rubric"].replace("-", "_"), "strict": True, "schema": form.json_schema()}
-        return {"type": "json_schema", "json_schema": schema}
 
     def _cost(self, completion: Completion) -> float:
         """By the server's token count; without one, the reserved price."""

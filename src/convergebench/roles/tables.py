@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, FiniteFloat, field_validator, model_validator
+from pydantic import (
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from convergebench.documents import Strict
+from convergebench.roles.clients.apis import APIS, with_address
 from convergebench.wire.address import require_no_secret
 
-RESERVED = frozenset({"model", "messages", "response_format", "temperature", "seed", "max_tokens", "stream", "n"})
-"""Keys of a request that have their own field in the table, or would change the form of a reply."""
 _EITHER_KIND = ("kind", "rubrics")
 _CONFIDENTIAL = re.compile(r"key|secret|password|credential|authorization", re.IGNORECASE)
 """Names of settings that would hold a secret; not "token", since tokens are also counted."""
@@ -29,30 +37,37 @@ class PriceTable(Strict):
 class RoleTable(Strict):
     """Who plays a role; `convergebench.roles.ROLE_NAMES` says which there are."""
 
-    kind: Literal["measuring", "served", "word-list"] = "measuring"
-    """`measuring`: a judge whose answers our own metrics give. `word-list`: a reader who looks for words. Neither is a
-    model. `served`: a model behind an OpenAI-compatible server."""
+    kind: Literal["measuring", "served", "word-list", "template", "rules"] = "measuring"
+    """`measuring`: our own metrics and detectors answer. `word-list`: a reader who looks for words. `template`: a
+    writer who fills in sentences. `rules`: a rewriter who shortens by rules. None of these is a model. `served`: a
+    model behind a server."""
+    api: Literal["openai", "gemini", "anthropic"] = "openai"
+    """The protocol that the server speaks. `openai`: OpenAI's chat protocol, which vLLM, SGLang, Ollama and most
+    providers speak too. `gemini`, `anthropic`: those of Google and Anthropic."""
     base_url: str = ""
-    """Where the server is, up to and with `/v1`."""
+    """Where the server is, up to and with `/v1`. Without one, `gemini` and `anthropic` are asked at their own
+    address."""
     model: str = ""
     """The model's id at that server; name one that does not move."""
     revision: str = ""
     """Anything else that tells this model from others of its name: a commit, a quantisation. Another one asks anew."""
     key: str = ""
-    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent.
+    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent, but
+    to Google's and Anthropic's own address the one in GEMINI_API_KEY or ANTHROPIC_API_KEY.
     One that providers use, one that begins with CONVERGEBENCH_, or one that CONVERGEBENCH_KEYS lists."""
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
     """How often each question is asked; the value is the mean of the replies that can be parsed."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    """Sent only if given: some models refuse it."""
+    """Sent only if given: some models refuse it, and Anthropic's protocol has none."""
     seed: int | None = None
-    """Sent only if given; repeat r is sent seed + r."""
+    """Sent only if given; repeat r is sent seed + r. Anthropic's protocol has none."""
     max_tokens: Annotated[int, Field(ge=0)] = 2048
-    """Most tokens of a reply, thinking included; 0 = not sent."""
+    """Most tokens of a reply, thinking included; 0 = not sent, which Anthropic's protocol does not allow."""
     structured: bool = True
     """Whether the server is asked to hold the model to the reply's JSON schema."""
     detail: Literal["", "auto", "low", "high", "original"] = ""
-    """How closely the server should look at pictures; sent only if given."""
+    """How closely the server should look at pictures; sent only if given. `gemini` takes low and high; `anthropic`
+    takes original, which refuses pictures that it would shrink otherwise."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
     """Questions in flight together."""
     per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
@@ -64,15 +79,22 @@ class RoleTable(Strict):
     rubrics: dict[str, str] = Field(default_factory=dict)
     """Rubrics of your own in place of shipped ones: `{semantics-forward = "mine.toml"}`."""
     extra: dict[str, Any] = Field(default_factory=dict)
-    """Further keys of the request, as the server wants them: `{top_p = 0.9}`."""
+    """Further keys of the request, as the server wants them: `{top_p = 0.9}`. Tables are merged with the request's own:
+    `{generationConfig = {topP = 0.9}}`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _address_of_the_provider(cls, given: Any) -> Any:
+        return with_address(given) if isinstance(given, Mapping) else given
 
     @field_validator("extra")
     @classmethod
-    def _no_reserved_key(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name in value:
-            if name in RESERVED:
+    def _no_reserved_key(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        reserved = APIS[info.data.get("api", "openai")].reserved
+        for name in _names(value):
+            if name in reserved:
                 raise ValueError(f"'{name}' does not go into extra")
-            if _CONFIDENTIAL.search(name):  # all of this is written into the run
+            if _CONFIDENTIAL.search(name.rpartition(".")[2]):  # all of this is written into the run
                 raise ValueError(
                     f"'{name}' looks like a secret; it goes into the environment, and key = names its variable"
                 )
@@ -87,10 +109,25 @@ class RoleTable(Strict):
     # together with the rest
     @model_validator(mode="after")
     def _no_secret_inside(self) -> RoleTable:
-        if self.base_url.endswith("/completions"):
-            raise ValueError("base_url should end before /chat/completions, mostly with /v1")
+        for ending in APIS[self.api].endings:
+            if self.base_url.endswith(ending):
+                shown = "/chat/completions" if ending == "/completions" else ending
+                raise ValueError(f"base_url should end before {shown}, mostly with /v1")
         # which names are allowed depends on the user's list, not on the table: an old run stays readable without it
         require_no_secret(self.base_url, self.key, any_name=True)
+        return self
+
+    @model_validator(mode="after")
+    def _fields_fit_api(self) -> RoleTable:
+        facts = APIS[self.api]
+        for name in facts.absent:
+            if getattr(self, name) is not None:
+                raise ValueError(f"'{name}' cannot be sent: api = \"{self.api}\" has none; leave it out")
+        if self.detail and self.detail not in facts.details:
+            known = ", ".join(sorted(facts.details))
+            raise ValueError(f'api = "{self.api}" has no detail = "{self.detail}" (known: {known})')
+        if facts.needs_limit and self.max_tokens == 0:
+            raise ValueError(f'api = "{self.api}" needs a limit; write max_tokens = 2048 or more')
         return self
 
     @model_validator(mode="after")
@@ -105,3 +142,19 @@ class RoleTable(Strict):
                 same = "a measuring judge" if self.kind == "measuring" else "a word list"
                 raise ValueError(f"'{name}' goes with kind = \"served\"; {same} always answers the same")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_default_api(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `api` where it says nothing new, so that the manifests of older runs stay the same."""
+        content: dict[str, Any] = handler(self)
+        if self.api == "openai":
+            content.pop("api", None)
+        return content
+
+
+def _names(table: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The names of all values, those within tables with a dot."""
+    for name, value in table.items():
+        yield f"{before}{name}"
+        if isinstance(value, Mapping):
+            yield from _names(value, f"{before}{name}.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergebench.errors import StudyError
 from convergebench.roles import defaults, make_role
+from convergebench.roles.clients.apis import with_address
 from convergebench.texts import short_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from convergebench.roles.tables import RoleTable
 
 FLAG = "--trust-roles"
-WITHOUT_SERVER = ("measuring", "word-list")
+WITHOUT_SERVER = ("measuring", "word-list", "template", "rules")
 """Kinds implemented in this package: they send nothing and read no key."""
 
 
@@ -57,7 +58,7 @@ def available_roles(found: object, given: Mapping[str, Any], *, trusted: bool) -
             )
             continue
         try:
-            roles[name] = make_role(name, _checked(name, table))
+            roles[name] = make_role(short_line(name), _checked(name, table))
         except StudyError as error:  # an error only if this role is asked
             refused[name] = f"the run's {error}"
             continue
@@ -80,6 +81,7 @@ def describe_role(table: object) -> str:
     """Server, model, name of the key's variable and files of a role, in one line."""
     if not isinstance(table, Mapping):
         return f"a {type(table).__name__} where a table should be"
+    table = with_address(table)  # where pictures and the key would go, even if the run does not spell it out
     rubrics = table.get("rubrics")
     files = ", ".join(map(short_line, rubrics.values())) if isinstance(rubrics, Mapping) else ""
     model, server = table.get("model") or "a model without a name", table.get("base_url") or "nowhere"
@@ -92,11 +94,12 @@ def describe_role(table: object) -> str:
 
 
 def _same_server(table: object, given: Iterable[Any]) -> bool:
-    """Whether the user gives a role with the same server, model, key and rubrics under another name."""
+    """Whether the user gives a role with the same server, protocol, model, key and rubrics under another name."""
     parts = ("kind", "base_url", "model", "key", "rubrics")
 
-    def identity(one: Any) -> list[Any]:
-        return [one.get(part) or None for part in parts]
+    def identity(one: Mapping[str, Any]) -> list[Any]:
+        one = with_address(one)
+        return [one.get("api") or "openai", *(one.get(part) or None for part in parts)]
 
     return isinstance(table, Mapping) and any(identity(one) == identity(table) for one in given)
 

@@ -23,10 +23,11 @@ from convergebench.types import Better, CompareRole
 
 DATA = Path(__file__).parent / "data"
 
-Picture = Literal["subject", "reference", "via"]
-PLACEHOLDERS = ("instruction", "forward", "reasoning", "reply")
+Picture = Literal["subject", "reference", "via", "first", "second"]
+PLACEHOLDERS = ("instruction", "forward", "reasoning", "edit_type", "history", "reply")
 """Placeholders of a template: the instruction the subject was made with, the one that is being undone, the editor's
-summary of its reasoning about the subject, the form of the reply."""
+summary of its reasoning about the subject, the kind of edit that is wanted, what was edited before, the form of the
+reply."""
 
 
 class MetricTable(Strict):

@@ -29,6 +29,7 @@ JSON_CELLS: Mapping[str, Mapping[str, type]] = {
     "labels": {"region": list},
     "answers": {"payload": dict, "value": object},
     "parts": {"used": dict},
+    "decisions": {"facts": dict},
 }
 
 

@@ -49,6 +49,8 @@ class ConsistencyFilter:
         self._keep("labels", lambda row: self._is_before_loss(row, row["shown"], row["step"], row["last"]))
         self._keep("probes", lambda row: self._is_before_loss(row, row["step"]))
         self._keep("ratings", lambda row: self._is_before_loss(row, row["step"]) and row["image"] in self._images)
+        # a decision is made of answers up to its position; a chain that is open again decides the rest anew
+        self._keep("decisions", lambda row: self._is_before_loss(row, row["position"]))
         self._reopen()
 
     def _is_there(self, image: str | None) -> bool:

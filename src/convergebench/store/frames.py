@@ -47,6 +47,13 @@ ANSWERS = {
     "value": pl.String, "raw": pl.String, "model": pl.String, "seconds": pl.Float64, "dollars": pl.Float64,
     "id": pl.String,
 }  # fmt: skip
+RATINGS = {
+    "editor": pl.String, "case": pl.String, "step": pl.Int64, "image": pl.String, "question": pl.String,
+    "value": pl.Float64, "rater": pl.String, "source": pl.String, "detail": pl.String, "made": pl.String,
+}  # fmt: skip
+DECISIONS = {
+    **_OF_CASE, "number": pl.Int64, "position": pl.Int64, "decision": pl.String, "facts": pl.String,
+}  # fmt: skip
 SPENDING = {
     "editor": pl.String, "calls": pl.Int64, "dollars": pl.Float64, "unknown_calls": pl.Int64,
     "unknown_dollars": pl.Float64,
@@ -177,6 +184,22 @@ class RunFrames:
                   a.dollars, a.id
                 from answers a left join cases c on c.id = a."case" order by 1, 2, 8, 9, a.id""",
             ANSWERS,
+        )
+
+    def decisions(self) -> pl.DataFrame:
+        """Every decision of the study, chain by chain in order; `decision` is its kind, `facts` is JSON."""
+        return self._frame(
+            f"""select d.editor, d."case", {_CASE}, d.number, d.position, d.kind, d.facts
+                from decisions d join cases c on c.id = d."case" order by 1, 2, 8""",
+            DECISIONS,
+        )
+
+    def ratings(self) -> pl.DataFrame:
+        """Every rating of a picture by a person (`source` = person) or a model (role), the oldest first."""
+        return self._frame(
+            """select editor, "case", step, image, question, value, rater, source, detail, made from ratings
+               order by made, editor, "case", step, question, rater, id""",
+            RATINGS,
         )
 
     def spending(self) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from convergebench.texts import storable
 
 KEYS = {
     "images": 1, "cases": 1, "chains": 2, "steps": 1, "chain_steps": 3, "attempts": 2, "answers": 1, "comparisons": 1,
-    "measurements": 4, "labels": 1, "probes": 5, "anchors": 4, "parts": 1, "ratings": 1,
+    "measurements": 4, "labels": 1, "probes": 5, "anchors": 4, "parts": 1, "ratings": 1, "decisions": 3,
 }  # fmt: skip
 """How many leading columns are a table's key."""
 _ADDED: dict[str, Values] = {

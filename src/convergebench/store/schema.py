@@ -214,7 +214,20 @@ create index ratings_by_chain on ratings (editor, "case", step);
 """
 """Answers know their chain; cases may have a clean reference; people's and models' ratings of images."""
 
-MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004, M005, M006)
+M007 = """
+create table decisions (
+  editor text not null,
+  "case" text not null,
+  number integer not null,        -- from 1, in the order of the chain
+  position integer not null,      -- after how many steps of the chain
+  kind text not null,             -- one word of the study's own
+  facts text not null,            -- JSON
+  primary key (editor, "case", number)
+) without rowid;
+"""
+"""What studies decide inside a chain: accepted, discarded, stopped."""
+
+MIGRATIONS: tuple[str, ...] = (M001, M002, M003, M004, M005, M006, M007)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -291,11 +291,27 @@ class RatingRow(TableRow):
     made: str
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionRow(TableRow):
+    """What a study decided in a chain, in order."""
+
+    table: ClassVar[str] = "decisions"
+    editor: str
+    case: str
+    number: int
+    """From 1, in the order of the chain."""
+    position: int
+    """After how many steps of the chain."""
+    kind: str
+    facts: str
+    """JSON."""
+
+
 TABLES: dict[str, type[TableRow]] = {
     row.table: row
     for row in (
         ImageRow, CaseRow, ChainStatusRow, StepRow, ChainStepRow, AttemptRow, AnswerRow, ComparisonRow, MeasurementRow,
-        LabelRow, ProbeRow, AnchorRow, PartRow, RatingRow,
+        LabelRow, ProbeRow, AnchorRow, PartRow, RatingRow, DecisionRow,
     )
 }  # fmt: skip
 """Every table by its name."""

@@ -39,6 +39,7 @@ REFERENCES = (
     Reference("chains without their case", "chains", ("case",), "cases"),
     Reference("answers of parts without their image", "parts", ("image",), "images"),
     Reference("ratings without their image", "ratings", ("image",), "images"),
+    Reference("decisions without their case", "decisions", ("case",), "cases"),
 )
 _WORST_OF_A_TABLE = 10
 """Faulty rows of one table that are listed; the others are counted."""

@@ -4,5 +4,6 @@ TABLE: dict[str, str] = {
     "roundtrip": "convergebench.studies.roundtrip:RoundTrip",
     "replicate": "convergebench.studies.replicate:Replicate",
     "audit": "convergebench.studies.audit:Audit",
+    "factory": "convergebench.studies.factory:Factory",
     "session": "convergebench.studies.session:SessionStudy",
 }

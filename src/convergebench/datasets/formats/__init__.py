@@ -14,6 +14,7 @@ TABLE = {
     "parquet": "convergebench.datasets.formats.parquet:Parquet",
     "webdataset": "convergebench.datasets.formats.webdataset:WebDataset",
     "hf": "convergebench.datasets.formats.hub:Hub",
+    "pico": "convergebench.datasets.formats.pico:Pico",
 }
 
 

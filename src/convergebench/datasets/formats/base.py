@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 from convergebench.datasets.fields import Table
 from convergebench.datasets.finished_shards import FinishedShards
 
-FOLDERS = {"steps": "data", "patches": "patches"}
-"""Where the records of each table go, below the data set."""
+FOLDERS = {"steps": "data"}
+"""Where the records of a table go, below the data set, if not into a folder of its own name."""
 CroissantParts = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """Distribution and record sets."""
 
@@ -24,6 +24,22 @@ class ImageContent(NamedTuple):
     size: int
     sha256: str
     read: Callable[[], bytes]
+
+
+class RowPicture(NamedTuple):
+    """A picture of a row that may have several; `suffix` says what it is, such as `png`."""
+
+    content: ImageContent
+    suffix: str
+
+
+RowPictures = Mapping[str, Sequence[RowPicture]]
+"""Column → its pictures: none or one, or a list."""
+
+
+def folder_of(table: str) -> str:
+    """The folder of a table's records, below the data set."""
+    return FOLDERS.get(table, table)
 
 
 @dataclass
@@ -45,6 +61,10 @@ class Format(ABC):
     name: ClassVar[str]
     typed_by_info: ClassVar[bool] = True
     """Whether `datasets` takes the columns' types from the card's `dataset_info`; else from its `configs`."""
+    takes_rows: ClassVar[bool] = False
+    """Whether it can write rows with several pictures."""
+    rows_only: ClassVar[bool] = False
+    """Whether it writes nothing but such rows: a picture that is in no row is left out."""
 
     def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
         self.root, self.splits, self.shard_bytes = root, tuple(splits), shard_bytes
@@ -59,6 +79,10 @@ class Format(ABC):
     @abstractmethod
     def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """One more record; `suffix` says what the picture is, such as `png`."""
+
+    def add_row(self, table: Table, record: Mapping[str, Any], pictures: RowPictures) -> None:
+        """One more row with several pictures; only where `takes_rows` is true."""
+        raise NotImplementedError(f"{self.name} takes single pictures only")
 
     def close(self) -> None:
         """Finish every file."""
@@ -102,6 +126,10 @@ class Format(ABC):
         """Convert a table without pictures, given as CSV or JSON lines; by default it is kept."""
         return file
 
+    def other_tables(self) -> list[str]:
+        """Tables with rows of several pictures, beside steps and patches."""
+        return sorted({table for table, _ in self.written} - {"steps", "patches"})
+
     def of(self, table: str, split: str) -> WrittenSplit:
         """The totals of a split so far."""
         return self.written.setdefault((table, split), WrittenSplit())
@@ -112,3 +140,9 @@ class Format(ABC):
         written.records += 1
         written.bytes += picture.size
         written.suffixes.add(suffix)
+
+    def count_row(self, table: Table, split: str, pictures: RowPictures) -> None:
+        """Count one more row."""
+        written = self.of(table.name, split)
+        written.records += 1
+        written.bytes += sum(one.content.size for several in pictures.values() for one in several)

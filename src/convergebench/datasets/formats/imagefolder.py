@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from convergebench.datasets.features import polars_schema
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, ImageContent
+from convergebench.datasets.formats.base import ImageContent, folder_of
 from convergebench.datasets.formats.folders import FILE_NAME, FolderFormat
 from convergebench.datasets.names import UniqueNames, safe
 
@@ -25,7 +25,7 @@ class ImageFolder(FolderFormat):
 
     def folder(self, table: Table, split: str) -> str:
         """`data/train`."""
-        return f"{FOLDERS[table.name]}/{split}"
+        return f"{folder_of(table.name)}/{split}"
 
     def place(self, table: Table, record: Mapping[str, Any]) -> str:
         """`sim-jpeg--coffee--replicate--0/017`."""

@@ -13,7 +13,7 @@ from convergebench.datasets.croissant import file_object, parquet_columns, recor
 from convergebench.datasets.features import arrow_schema
 from convergebench.datasets.fields import Table
 from convergebench.datasets.finished_shards import FinishedShards
-from convergebench.datasets.formats.base import FOLDERS, CroissantParts, Format, ImageContent
+from convergebench.datasets.formats.base import CroissantParts, Format, ImageContent, RowPicture, RowPictures, folder_of
 
 GROUP_ROWS = 100
 GROUP_BYTES = 16 << 20
@@ -58,7 +58,7 @@ class _Shards:
             return
         if self._writer is None:
             # dictionaries and statistics of the pictures would be useless
-            described = [name for name in self._schema.names if name != "image"]
+            described = [field.name for field in self._schema if not _holds_pictures(field.type)]
             part = self._parts[-1]
             self._writer = pq.ParquetWriter(part, self._schema, use_dictionary=described, write_statistics=described)
         self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
@@ -88,6 +88,7 @@ class Parquet(Format):
     """For `datasets`, Polars, DuckDB, Spark: one table with everything in it."""
 
     name: ClassVar[str] = "parquet"
+    takes_rows: ClassVar[bool] = True
 
     def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
@@ -96,19 +97,41 @@ class Parquet(Format):
     def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """One row."""
         split = str(record["split"])
+
+        def row() -> dict[str, Any]:
+            return {"image": _cell(record, RowPicture(picture, suffix)), **record}
+
+        self._shards_of(table, split).add(row, picture.size)
+        self.count(table, split, picture, suffix)
+
+    def add_row(self, table: Table, record: Mapping[str, Any], pictures: RowPictures) -> None:
+        """One row with its pictures in columns of their own."""
+        split = str(record["split"])
+
+        def row() -> dict[str, Any]:
+            cells: dict[str, Any] = dict(record)
+            for field in table.fields:
+                held = [
+                    _cell(record, one, f"-{field.name}-{at}") for at, one in enumerate(pictures.get(field.name, ()))
+                ]
+                if field.kind == "images":
+                    cells[field.name] = held
+                elif field.kind == "image":
+                    cells[field.name] = held[0] if held else None
+            return cells
+
+        size = sum(one.content.size for several in pictures.values() for one in several)
+        self._shards_of(table, split).add(row, size)
+        self.count_row(table, split, pictures)
+
+    def _shards_of(self, table: Table, split: str) -> _Shards:
         if (table.name, split) not in self._shards:
-            folder = self.root / FOLDERS[table.name]
+            folder = self.root / folder_of(table.name)
             folder.mkdir(parents=True, exist_ok=True)
             shards = _Shards(folder, split, arrow_schema(table), self.shard_bytes, self.finished)
             self.held.callback(shards.release)
             self._shards[(table.name, split)] = shards
-        path = f"{record['id']}.{suffix}".replace("/", "--")
-
-        def row() -> dict[str, Any]:
-            return {"image": {"bytes": picture.read(), "path": path}, **record}
-
-        self._shards[(table.name, split)].add(row, picture.size)
-        self.count(table, split, picture, suffix)
+        return self._shards[(table.name, split)]
 
     def close(self) -> None:
         """Finish and name the shards."""
@@ -120,11 +143,14 @@ class Parquet(Format):
 
     def data_files(self, table: Table, split: str) -> list[str]:
         """The split's shards."""
-        return [f"{FOLDERS[table.name]}/{split}-*.parquet"]
+        return [f"{folder_of(table.name)}/{split}-*.parquet"]
 
     def layout(self) -> Sequence[str]:
         """One kind of file."""
-        return ["`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` holds the bytes as received"]
+        return [
+            "`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` holds the bytes as received",
+            *(f"`{table}/`: the same for the table `{table}`" for table in self.other_tables()),
+        ]
 
     def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
         """Every shard with its checksum, and one record set over all of them."""
@@ -133,7 +159,17 @@ class Parquet(Format):
             "@id": identity,
             "name": identity,
             "encodingFormat": "application/x-parquet",
-            "includes": f"{FOLDERS[table.name]}/{split}-*.parquet",
+            "includes": f"{folder_of(table.name)}/{split}-*.parquet",
         }
         files = [file_object(self.root, shard) for shard in self.written[table.name, split].files]
-        return [*files, shards], [record_set(identity, table.fields, parquet_columns(identity), image=True)]
+        return [*files, shards], [record_set(identity, table.fields, parquet_columns(identity), image=table.pictures)]
+
+
+def _cell(record: Mapping[str, Any], picture: RowPicture, mark: str = "") -> dict[str, Any]:
+    path = f"{record['id']}{mark}.{picture.suffix}".replace("/", "--")
+    return {"bytes": picture.content.read(), "path": path}
+
+
+def _holds_pictures(kind: pa.DataType) -> bool:
+    inner = kind.value_type if pa.types.is_list(kind) else kind
+    return bool(pa.types.is_struct(inner) and inner.get_field_index("bytes") >= 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_records, file_set
 from convergebench.datasets.features import yaml_features
 from convergebench.datasets.fields import Table
-from convergebench.datasets.formats.base import FOLDERS, CroissantParts, Format, ImageContent
+from convergebench.datasets.formats.base import CroissantParts, Format, ImageContent, RowPictures, folder_of
 from convergebench.datasets.names import UniqueNames, safe
 
 
@@ -30,6 +30,7 @@ class WebDataset(Format):
     """A picture under the suffix it came with, its record as JSON; readers take `png;jpg;webp` for either."""
 
     name: ClassVar[str] = "webdataset"
+    takes_rows: ClassVar[bool] = True
 
     def __init__(self, root: Path, splits: Sequence[str], *, editors: Sequence[str], shard_bytes: int) -> None:
         super().__init__(root, splits, editors=editors, shard_bytes=shard_bytes)
@@ -43,19 +44,33 @@ class WebDataset(Format):
         archive = self._archive(table.name, split, picture.size + len(described))
         key = self._key(record)
         self.count(table, split, picture, suffix)
-        if archive is None:
-            return
-        for name, data in ((f"{key}.{suffix}", picture.read()), (f"{key}.json", described)):
-            member = tarfile.TarInfo(name)  # no time, no owner: the same records are the same bytes
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
+        if archive is not None:
+            _write(archive, ((f"{key}.{suffix}", picture.read()), (f"{key}.json", described)))
+
+    def add_row(self, table: Table, record: Mapping[str, Any], pictures: RowPictures) -> None:
+        """`KEY.COLUMN.png` for each picture, `KEY.COLUMN_1.png` … for those of a list, and `KEY.json`."""
+        split = str(record["split"])
+        described = json.dumps(dict(record), ensure_ascii=False, allow_nan=False).encode()
+        lists = {field.name for field in table.fields if field.kind == "images"}
+        named = {
+            (f"{column}_{number}" if column in lists else column) + f".{one.suffix}": one.content
+            for column, several in pictures.items()
+            for number, one in enumerate(several, start=1)
+        }
+        archive = self._archive(table.name, split, len(described) + sum(one.size for one in named.values()))
+        key = self._keys.of(record["id"], safe(str(record["id"]).replace("/", "--")).replace(".", "_"))
+        self.count_row(table, split, pictures)
+        self.of(table.name, split).suffixes.update(named)
+        if archive is not None:
+            _write(archive, ((f"{key}.{name}", one.read()) for name, one in named.items()))
+            _write(archive, [(f"{key}.json", described)])
 
     def _archive(self, table: str, split: str, size: int) -> tarfile.TarFile | None:
         """The shard that the next record goes into; None if an interrupted export has finished it."""
         shard = self._open.get((table, split))
         if shard is None or (shard.filled and shard.filled + size > self.shard_bytes):
             self._finish(shard)
-            folder = self.root / FOLDERS[table] / split
+            folder = self.root / folder_of(table) / split
             folder.mkdir(parents=True, exist_ok=True)
             files = self.of(table, split).files
             path = folder / f"{len(files):05}.tar"
@@ -88,7 +103,7 @@ class WebDataset(Format):
 
     def data_files(self, table: Table, split: str) -> list[str]:
         """The split's shards."""
-        return [f"{FOLDERS[table.name]}/{split}/*.tar"]
+        return [f"{folder_of(table.name)}/{split}/*.tar"]
 
     def card_table(self, table: Table) -> list[dict[str, Any]]:
         """A column per suffix of a picture, the record as a whole in `json`."""
@@ -96,19 +111,25 @@ class WebDataset(Format):
         for split in self.splits:
             suffixes |= self.of(table.name, split).suffixes
         pictures = [{"name": suffix, "dtype": "image"} for suffix in sorted(suffixes)]
-        described = {"name": "json", "struct": yaml_features(Table(table.name, table.fields))}
+        described = {"name": "json", "struct": yaml_features(Table(table.name, table.plain))}
         keys = [{"name": name, "dtype": "string"} for name in ("__key__", "__url__")]
         return [*pictures, described, *keys]
 
     def layout(self) -> Sequence[str]:
         """One kind of file."""
-        return ["`data/SPLIT/NNNNN.tar`: per record `KEY.png` (or `.jpg`, `.webp` …), as received, and `KEY.json`"]
+        return [
+            "`data/SPLIT/NNNNN.tar`: per record `KEY.png` (or `.jpg`, `.webp` …), as received, and `KEY.json`",
+            *(f"`{table}/SPLIT/NNNNN.tar`: `KEY.COLUMN.png` … and `KEY.json`" for table in self.other_tables()),
+        ]
 
     def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:
         """Every shard with its checksum, and the two files of each record by their common key."""
         written = self.written[table.name, split]
         described, pictures, suffixes = f"{identity}-json", f"{identity}-pictures", sorted(written.suffixes)
-        patterns, mimes = [f"*.{suffix}" for suffix in suffixes], [IMAGE_MIMES[suffix] for suffix in suffixes]
+        patterns, mimes = (
+            [f"*.{suffix}" for suffix in suffixes],
+            sorted({IMAGE_MIMES[suffix.rpartition(".")[2]] for suffix in suffixes}),
+        )
         files = [
             *(file_object(self.root, shard) for shard in written.files),
             file_set(described, ["*.json"], ["application/json"], inside=written.files),
@@ -120,3 +141,10 @@ class WebDataset(Format):
             file_records(f"{identity}-records", described, key=key, json=("sc:Text", "content", "")),
             file_records(f"{identity}-files", pictures, key=key, image=("sc:ImageObject", "content", "")),
         ]
+
+
+def _write(archive: tarfile.TarFile, files: Iterable[tuple[str, bytes]]) -> None:
+    for name, data in files:
+        member = tarfile.TarInfo(name)  # no time, no owner: the same records are the same bytes
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))

@@ -28,7 +28,7 @@ def _context(page: Page) -> dict[str, Any] | None:
     return {"tables": tables} if tables else None
 
 
-BUILT_IN = ("comparison", "decay")
+BUILT_IN = ("comparison", "decay", "factory")
 """Analyses that have sections of their own."""
 
 

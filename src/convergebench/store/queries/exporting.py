@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from convergebench.store.records import Records
-from convergebench.store.tables import TABLES, AnswerRow, ImageRow, LabelRow
+from convergebench.store.tables import TABLES, AnswerRow, DecisionRow, ImageRow, LabelRow
 
 
 class ChainFacts(NamedTuple):
@@ -150,6 +150,11 @@ def values(records: Records, editor: str, case: str) -> list[MeasuredValue]:
 def answers(records: Records, editor: str, case: str) -> list[AnswerRow]:
     """What roles replied in a chain, in order."""
     return list(records.table(AnswerRow, 'where editor = ? and "case" = ? order by position, role, id', (editor, case)))
+
+
+def decisions(records: Records, editor: str, case: str) -> list[DecisionRow]:
+    """What the study decided in a chain, in order."""
+    return list(records.table(DecisionRow, 'where editor = ? and "case" = ? order by number', (editor, case)))
 
 
 def labels(records: Records, editor: str, case: str) -> list[LabelRow]:

@@ -1,0 +1,99 @@
+"""What every call carries beside the words, how hard an editor may be driven, and what it understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything beside the words that could change an editor's answer. None means: not sent."""
+
+    seed: int | None = None
+    """None: editors that take a seed get one anyway, drawn from the step's key; the others get none."""
+    seed_policy: Literal["per-step", "fixed"] = "per-step"
+    temperature: float | None = None
+    resolution: str | None = None
+    """`1K`, `2K`, `4K`."""
+    session: Literal["fresh", "single"] = "fresh"
+    """`single`: every call carries all earlier turns of its chain."""
+    aspect: str | None = None
+    """Width to height, such as `16:9`."""
+    reasoning: bool = False
+    """Ask for a summary of what the model thought."""
+    interleaved: tuple[str, ...] = ()
+    """Resolutions that take turns, step by step."""
+
+    def at(self, step: int) -> Settings:
+        """As they are for the step of this number, counted from 1."""
+        if not self.interleaved:
+            return self
+        return replace(self, resolution=self.interleaved[(step - 1) % len(self.interleaved)], interleaved=())
+
+    def as_key(self) -> dict[str, object]:
+        """What enters a step's key."""
+        later = {
+            "aspect": self.aspect,
+            "reasoning": self.reasoning or None,
+            "interleaved": list(self.interleaved) or None,
+        }
+        return {
+            "seed": self.seed or 0,
+            "seed_policy": self.seed_policy,
+            "temperature": self.temperature,
+            "resolution": self.resolution,
+            "session": self.session,
+            # came later: left out where unset, so that keys of older runs stay what they are
+            **{name: value for name, value in later.items() if value is not None},
+        }
+
+
+DEFAULT_SETTINGS = Settings()
+"""Nothing is sent beside the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How hard an editor may be driven."""
+
+    at_once: int = 4
+    per_minute: float | None = None
+    seconds: float = 600.0
+    """A call without an answer for so long is given up and tried again, like any transient error."""
+    account: str = ""
+    """Whose patience is tried: editors of one account (one key) pause together when its provider says so."""
+    together: int | None = None
+    """Most calls in flight over all editors of the account; None = each editor's own number is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an editor understands. Settings it does not honour are refused before the first call."""
+
+    seed: bool = False
+    temperature: bool = False
+    resolutions: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()
+    sessions: bool = False
+    reasoning: bool = False
+    sides: tuple[int, int] | None = None
+    """The shortest and the longest side, in pixels, of images it takes; None = any."""
+    dollars_per_call: float | None = 0.0
+    """What a call costs at most; None = nobody knows."""
+    dollars_by_resolution: Mapping[str, float] = field(default_factory=dict)
+    """Where the price depends on the resolution."""
+    dollars_per_turn: float = 0.0
+    """What each earlier turn adds in a single session."""
+    seconds_per_call: float = 1.0
+    simulated: bool = False
+    deterministic: bool = False
+    """The same answer whatever the seed and the repeat."""
+    instructed: bool = True
+    """False: it does the same whatever the words say (an autoencoder, a restorer); a floor, not a rival."""
+
+    def dollars(self, settings: Settings, turns: int = 0) -> float | None:
+        """What a call with these settings costs at most, after so many earlier turns of a single session."""
+        once = self.dollars_by_resolution.get(settings.resolution or "", self.dollars_per_call)
+        return None if once is None else once + turns * self.dollars_per_turn * (settings.session == "single")

@@ -44,7 +44,16 @@ def one_line(text: str) -> str:
     return re.sub(r"\n(?!  \S)", " ", escaped(_VERY_LONG_WORD.sub(r"\1…", text)))
 
 
+def plain_line(text: str) -> str:
+    """One line with single spaces, without control characters and changes of the text direction."""
+    return " ".join("".join(" " if _is_control(character) else character for character in text).split())
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in _CONTROL_CATEGORIES or character in _BIDI_CONTROLS
+
+
 def _escaped(character: str) -> str:
-    if unicodedata.category(character) in _CONTROL_CATEGORIES or character in _BIDI_CONTROLS:
+    if _is_control(character):
         return " " if character == "\t" else f"\\u{ord(character):04x}"
     return character

@@ -12,8 +12,8 @@ FUNCTIONS = {
 }  # fmt: skip
 RESULTS = {"FunctionEditor", "LoadedAudit", "LoadedRun"}
 NOUNS = {
-    "Ask", "Capabilities", "Case", "Compare", "Decision", "Edit", "EditPair", "EditRequest", "Edited", "Editor", "Limits", "Reply",
-    "Settings", "SourceImage", "State", "Steps", "Study", "Turn",
+    "Ask", "Capabilities", "Case", "Compare", "Decision", "Edit", "EditPair", "EditRequest", "Edited", "Editor",
+    "Limits", "Reply", "Settings", "SourceImage", "State", "Steps", "Study", "Turn",
 }  # fmt: skip
 ERRORS = {
     "BadReply", "ConvergeBenchError", "Exhausted", "Prerequisite", "Refused", "StudyError", "Transient", "Unavailable",

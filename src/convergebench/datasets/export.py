@@ -240,7 +240,8 @@ class _Writing:
         single = [] if form.rows_only else [self._records.table, *([PATCHES] if self.tally.patches else [])]
         tables: list[Table] = [*single, *self._pictured.tables()]
         if not tables:
-            raise StudyError(f"{self._source.root} gave no row for --as {form.name}: no edit was accepted")
+            why = "no edit was accepted, or none that changed its picture and may be handed on"
+            raise StudyError(f"{self._source.root} gave no row for --as {form.name}: {why}")
         head = front_matter(name, self.tally, form, tables, side)
         patches, own = self._options.patches, self._pictured.card()
         text = card(name, self._source, self._options.licence, self.tally, form, tables, side, patches, own)

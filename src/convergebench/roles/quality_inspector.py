@@ -129,7 +129,7 @@ def damage(now: Frame, original: Frame) -> dict[str, float]:
     from convergebench.metrics._lab import mean_lab
     from convergebench.metrics._planes import luma
     from convergebench.metrics.base import Item
-    from convergebench.roles.edit_judge.evidence import clipped_share, crispness
+    from convergebench.roles.edit_judge.descriptions import clipped_share, crispness
 
     def rise(name: str) -> float:
         return float(load_metric(name)(Item(now)) - load_metric(name)(Item(original)))  # type: ignore[operator]

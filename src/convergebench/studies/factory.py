@@ -22,6 +22,7 @@ from convergebench.studies.base import BaseStudy, Sources
 from convergebench.studies.dealing import draw, shows
 from convergebench.studies.factory_table import CRITERIA, FactoryTable
 from convergebench.studies.units import Unit
+from convergebench.texts import plain_line
 from convergebench.types import Ask, Case, Compare, Decision, Edit, EditPair, Reply, Settings, State, Steps
 
 NO_FACTS: Mapping[str, str] = MappingProxyType({})
@@ -107,8 +108,8 @@ class Factory(BaseStudy):
     def turns_of(self, case: Case) -> int:
         """How many turns the case is planned to have: 1, or more if it was drawn for a session."""
         chance = random.Random(draw(self.table.seed, case.id, "session"))
-        few, most = self.table.turns
-        return chance.randint(few, most) if chance.random() < self.table.sessions else 1
+        turns = chance.randint(*self.table.turns) if chance.random() < self.table.sessions else 1
+        return min(turns, len(select_types(self.table.types)))  # each turn has a type of its own
 
     # ---- what is done
 
@@ -116,9 +117,14 @@ class Factory(BaseStudy):
         """One turn, or a session of several."""
         yield Compare(case.source, None, "source", 0, 0)
         edit_type, shown = yield from self._fitting_type(case)
+        if edit_type is None:  # none of the study's types fits, and nobody asked for others
+            none = {"turns_planned": 1, "turns_done": 0, "turns_fit": 0, "edit_type": case.label}
+            yield Decision("end", {"outcome": "unfit", "ended": "unfit", **none})
+            return
         chain = _Progress(case)
-        planned = self.turns_of(case)
-        for turn, one in enumerate([edit_type, *self._later_types(case, edit_type, shown, planned - 1)], start=1):
+        types = [edit_type, *self._later_types(case, edit_type, shown, self.turns_of(case) - 1)]
+        planned = len(types)  # fewer than drawn if no more types fit the picture
+        for turn, one in enumerate(types, start=1):
             end = yield from self._turn(chain, turn, one)
             if end != "accepted":
                 break
@@ -137,8 +143,8 @@ class Factory(BaseStudy):
         }
         yield Decision("end", {**facts, "ended": end, "edit_type": edit_type.id})
 
-    def _fitting_type(self, case: Case) -> Generator[Any, Any, tuple[EditType, frozenset[str]]]:
-        """The case's type, or another if the picture turns out not to show what it needs; and what it shows."""
+    def _fitting_type(self, case: Case) -> Generator[Any, Any, tuple[EditType | None, frozenset[str]]]:
+        """The case's type, or another of the study's if the picture does not show what it needs; and what it shows."""
         wanted = taxonomy()[case.label]
         shown = frozenset(case.shows.split("+")) - {""}
         if not self._must_look(case):
@@ -151,10 +157,8 @@ class Factory(BaseStudy):
         if wanted.needs in shown:
             return wanted, shown
         general = [one for one in select_types(self.table.types) if one.needs is None or one.needs in shown]
-        if not general:
-            general = [one for one in taxonomy().values() if one.needs is None]
-        other = min(general, key=lambda one: draw(self.table.seed, case.id, one.id))
-        yield Decision("filtered", {"edit_type": wanted.id, "needs": wanted.needs, "instead": other.id})
+        other = min(general, key=lambda one: draw(self.table.seed, case.id, one.id), default=None)
+        yield Decision("filtered", {"edit_type": wanted.id, "needs": wanted.needs, "instead": other and other.id})
         return other, shown
 
     def _later_types(self, case: Case, first: EditType, shown: frozenset[str], count: int) -> list[EditType]:
@@ -176,7 +180,7 @@ class Factory(BaseStudy):
             try:
                 edited = yield Edit(chain.state, written, self.settings, draw=attempt - 1)
             except Refused as refusal:
-                yield Decision("attempt", {**where, "accepted": False, "refused": str(refusal)[:500]})
+                yield Decision("attempt", {**where, "accepted": False, "refused": plain_line(str(refusal))[:500]})
                 continue
             for role in ("step", "forward", "attempt"):  # diagnostics, whether it was done, and all that compares
                 yield Compare(edited, chain.state, role, turn, chain.position, operation=edit_type.operation)
@@ -198,14 +202,14 @@ class Factory(BaseStudy):
             rubric, words = "write-next-instruction", words | {"history": chain.history}
         facts = {"edit_type": edit_type.id, "source": chain.case.source_id, "turn": str(turn)}
         reply, asked = yield from self._ask("writer", (chain.state,), rubric, words, facts)
-        long = _one_line(next(iter((reply.value or {}).get("prompts") or [""])))
+        long = plain_line(next(iter((reply.value or {}).get("prompts") or [""])))
         if not 0 < len(long) <= LONGEST:
             yield Decision("unwritten", {"turn": turn, "edit_type": edit_type.id, "answer": reply.id, "asked": asked})
             return None
         decided = {"turn": turn, "edit_type": edit_type.id, "long": long, "writer": reply.id, "asked": asked}
         if self.table.short:
             rewritten, again = yield from self._ask("rewriter", (), "rewrite-instruction", {"instruction": long})
-            short = _one_line((rewritten.value or {}).get("short") or "")
+            short = plain_line((rewritten.value or {}).get("short") or "")
             decided |= {"short": short[:LONGEST] or None, "rewriter": rewritten.id, "rewriter_asked": again}
         yield Decision("instruction", decided)
         return long
@@ -233,7 +237,7 @@ class Factory(BaseStudy):
             "score": self.table.weights.score(scores),
             "scores": each,
             "spread": pstdev(each) if len(each) > 1 else None,
-            "reason": values[0].get("reason", ""),
+            "reason": plain_line(values[0].get("reason", "")),
         }
 
     def _pairs(
@@ -258,7 +262,7 @@ class Factory(BaseStudy):
         reply, asked = yield from self._ask("inspector", pictures, "inspect-quality", {"history": chain.history})
         quality = None if reply.value is None else float(reply.value["quality"])
         fit = quality is None or quality >= self.table.least_quality
-        damage = list((reply.value or {}).get("damage") or [])
+        damage = [plain_line(one) for one in (reply.value or {}).get("damage") or []]
         yield Decision("inspection", {"turn": turn, "quality": quality, "fit": fit, "damage": damage, "asked": asked})
         return fit
 
@@ -314,7 +318,3 @@ def _facts(edit_type: EditType, instruction: str) -> dict[str, str]:
     """For judges that measure; a model reads the question alone."""
     facts = {"edit_type": edit_type.id, "scope": edit_type.scope, "operation": edit_type.operation}
     return {**facts, "instruction": instruction}
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

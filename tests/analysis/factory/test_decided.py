@@ -85,7 +85,8 @@ def test_the_funnel_counts_every_stage_and_every_way_out() -> None:
     )
     assert stages(found, "edits") == {
         "cases": 8, "another type": 1, "instruction written": 6, "edit delivered": 5, "judged": 4, "accepted": 3,
-        "at attempt 1": 2, "at attempt 2": 1, "at attempt 3": 0, "discarded": 3, "unwritten": 1, "unfinished": 1,
+        "at attempt 1": 2, "at attempt 2": 1, "at attempt 3": 0, "discarded": 3, "unwritten": 1,
+        "no type fits": 0, "unfinished": 1,
     }  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def test_the_first_sentence_has_the_share_its_uncertainty_and_the_number_of_edit
 def test_the_runs_own_rule_gives_its_own_set(found: FactoryAnalysis) -> None:
     own = found.sweeps.filter("chosen")
     assert own["sweep"].to_list() == ["threshold", "weights", "compliance"]
-    assert own["jaccard"].to_list() == [1.0, 1.0]
+    assert own["jaccard"].to_list() == [1.0, 1.0, 1.0]
 
 
 def test_the_same_run_gives_the_same_tables(root: Path, found: FactoryAnalysis) -> None:

@@ -13,8 +13,9 @@ from convergebench.analysis.factory.result import frame
 from convergebench.analysis.factory.shares import share_of
 
 WHAT = {
-    "sft": "accepted first edits, those of sessions included",
-    "preference": "of these, edits with at least one rejected picture before the accepted one",
+    "sft": "accepted first edits, those of sessions included, less what the inspector found damaged",
+    "preference": "of these, edits with a picture that was judged and rejected before the accepted one; Pico's file "
+    "has a row for each, other exports have one for each rejected picture of any turn",
     "multi-turn": "sessions whose every planned turn was accepted and sound",
 }
 
@@ -45,10 +46,12 @@ OTHER = "none of these"
 
 def composition_table(edits: pl.DataFrame, attempts: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
     """The frame `composition`. Shares are of all rows of the three subsets, as in the paper."""
-    rejected = attempts.filter(pl.col("turn") == 1, ~pl.col("accepted"), pl.col("state").is_not_null())
+    judged = pl.col("state").is_not_null() & pl.col("score").is_not_null()
+    rejected = attempts.filter(pl.col("turn") == 1, ~pl.col("accepted"), judged)
     rows = []
     for editor in edits["editor"].unique().sort():
-        accepted = edits.filter(pl.col("editor") == editor, pl.col("turn") == 1, pl.col("outcome") == "accepted")
+        sound = (pl.col("outcome") == "accepted") & pl.col("fit").fill_null(True)
+        accepted = edits.filter(pl.col("editor") == editor, pl.col("turn") == 1, sound)
         counts = {
             "sft": accepted.height,
             "multi-turn": sessions.filter(pl.col("editor") == editor, pl.col("whole")).height,
@@ -60,6 +63,14 @@ def composition_table(edits: pl.DataFrame, attempts: pl.DataFrame, sessions: pl.
             found = {"editor": editor, "subset": subset, "n": n, "share": n / whole if whole else None}
             rows.append({**found, "paper_n": paper_n, "paper_share": paper_share, "what": WHAT[subset]})
     return frame("composition", rows)
+
+
+def pair_count(edits: pl.DataFrame, attempts: pl.DataFrame, editor: str) -> int:
+    """Rejected pictures beside an accepted one, of all turns: the rows of an exported `preference`."""
+    sound = edits.filter((pl.col("outcome") == "accepted") & pl.col("fit").fill_null(True), editor=editor)
+    judged = pl.col("state").is_not_null() & pl.col("score").is_not_null()
+    rejected = attempts.filter(~pl.col("accepted") & judged, editor=editor)
+    return rejected.join(sound, on=["case", "turn"], how="semi").height
 
 
 def buckets_of(instruction: str) -> list[str]:

@@ -123,6 +123,7 @@ def _edits(chain: DecidedChain) -> Iterator[dict[str, object]]:
         shown = _shown_attempt(tries)
         accepted = shown is not None and bool(shown["accepted"])
         outcome = "accepted" if accepted else "unwritten" if unwritten else "discarded" if end else "open"
+        outcome = "unfit" if end is not None and end.get("outcome") == "unfit" else outcome
         said: Facts = written or unwritten or {}
         edit_type = said.get("edit_type") or _type_of(chain)
         looked: Facts = next(iter(chain.of("inspection", turn=turn)), {})
@@ -143,7 +144,7 @@ def _edits(chain: DecidedChain) -> Iterator[dict[str, object]]:
 
 def _type_of(chain: DecidedChain) -> str:
     """The type of the first turn: the one dealt, or the one that took its place."""
-    return next((str(one["instead"]) for one in chain.of("filtered")), chain.label)
+    return next((str(one["instead"]) for one in chain.of("filtered") if one["instead"]), chain.label)
 
 
 def _shown_attempt(tries: list[Facts]) -> Facts | None:

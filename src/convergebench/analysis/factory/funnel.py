@@ -47,6 +47,12 @@ def _edit_stages(first: pl.DataFrame, most_attempts: int) -> list[Stage]:
         *((f"at attempt {number}", count, True, "of the accepted") for number, count in enumerate(at, start=1)),
         ("discarded", first.filter(outcome == "discarded").height, True, "no attempt was accepted"),
         ("unwritten", first.filter(outcome == "unwritten").height, True, "the writer gave no instruction"),
+        (
+            "no type fits",
+            first.filter(outcome == "unfit").height,
+            True,
+            "the picture shows what none of the types needs",
+        ),
         ("unfinished", first.filter(outcome == "open").height, True, "the chain has not ended"),
     ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.factory.composition import pair_count
 from convergebench.analysis.factory.result import FactoryAnalysis
 from convergebench.analysis.wording import counted, percent, share_interval
 
@@ -110,7 +111,7 @@ def _rows(found: FactoryAnalysis, editor: str) -> str | None:
     price = f", for ${cost:.4g} per accepted edit" if isinstance(cost, float) and cost > 0 else ""
     return (
         f"That makes {counted(n['sft'], 'training example')}{_by(found, editor)}, "
-        f"{counted(n['preference'], 'preference example')} "
+        f"{counted(pair_count(found.edits, found.attempts, editor), 'preference pair')} "
         f"and {counted(n['multi-turn'], 'session')} of several turns{price}."
     )
 

@@ -68,10 +68,10 @@ def separability_tables(
 
 
 def preference_pairs(attempts: pl.DataFrame, measurements: pl.DataFrame) -> PreferencePairs:
-    """Every rejected attempt that gave a picture, with the accepted one of the same turn."""
+    """Every attempt that was judged and rejected, with the accepted one of the same turn."""
     keys = ["case", "turn"]
     chosen = attempts.filter("accepted").select(*keys, "source", pl.col("position").alias("chosen"))
-    rejected = attempts.filter(~pl.col("accepted"), pl.col("state").is_not_null())
+    rejected = attempts.filter(~pl.col("accepted"), pl.col("state").is_not_null(), pl.col("score").is_not_null())
     pairs = rejected.select(*keys, pl.col("position").alias("rejected")).join(chosen, on=keys).sort(*keys, "rejected")
     pairs = pairs.head(MOST_PAIRS)
     if not pairs.height or not measurements.height or "role" not in measurements.columns:

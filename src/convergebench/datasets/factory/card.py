@@ -19,6 +19,8 @@ WHY = {
     f"more than {LEVELS:.0f} of 255 levels)",
     "equals its input": "an edit left its picture as it was",
     "chosen equals rejected": "the accepted and the rejected picture are the same",
+    "damaged": "the inspector found the accepted picture damaged",
+    "not judged": "the judge's reply about the rejected picture could not be read",
 }
 NOT = (
     "Not judged by people: every score is a model's, and another judge would accept other pictures. The table "
@@ -44,7 +46,8 @@ def paragraphs(manifest: Manifest, counts: FactoryCounts) -> list[str]:
         "## Success",
         f"An edit was accepted if its score was above {table.get('threshold', 0.7)}{_least(table)}; at most "
         f"{table.get('attempts', 3)} attempts per instruction. First turns only; *per instruction* counts an "
-        "instruction as a success if any attempt was accepted, *per attempt* counts every attempt.",
+        "instruction as a success if any attempt was accepted, *per attempt* counts every attempt. "
+        "Where the judge's reply could not be read there is no verdict to count.",
         _success(counts),
         *_later(counts),
         "## Judge",
@@ -185,11 +188,12 @@ def _histogram(counts: FactoryCounts) -> str:
 
 
 def _cost(counts: FactoryCounts) -> str:
-    total = counts.editing + sum(counts.asking.values())
+    total = counts.editing + sum(counts.asking.values()) + counts.failed
     made = sum(counts.rows.values())
     roles = ", ".join(f"{role} ${dollars:,.2f}" for role, dollars in sorted(counts.asking.items()))
     each = f", ${total / made:,.4f} a row" if made else ""
-    return f"${total:,.2f} in all{each}: editing ${counts.editing:,.2f}{', ' + roles if roles else ''}."
+    failed = f", replies that could not be used ${counts.failed:,.2f}" if counts.failed else ""
+    return f"${total:,.2f} in all{each}: editing ${counts.editing:,.2f}{', ' + roles if roles else ''}{failed}."
 
 
 def _share(part: int, whole: int) -> str:

@@ -54,13 +54,15 @@ class FactoryCounts:
     """Dollars."""
     asking: dict[str, float] = field(default_factory=dict)
     """Role → dollars."""
+    failed: float = 0.0
+    """Dollars for replies of roles that could not be used and are in no chain."""
     judge_models: set[str] = field(default_factory=set)
     _paid: set[str] = field(default_factory=set)
 
     def chain(self, chain: ExportedChain, read: FactoryChain) -> None:
         """One more chain, whether or not its pictures may be in the set."""
         for turn in read.turns:
-            self._turn(turn)
+            self._turn(turn, ended=bool(read.end))
         self.unfinished += not read.end
         if read.is_session:
             self.sessions["whole" if read.is_whole_session else "shortened"] += 1
@@ -73,14 +75,15 @@ class FactoryCounts:
             if answer.role == "judge":
                 self.judge_models.add(answer.model)
 
-    def _turn(self, turn: FactoryTurn) -> None:
+    def _turn(self, turn: FactoryTurn, *, ended: bool) -> None:
         if turn.long is None:
             self.unwritten += 1
             return
         count = self.types.setdefault(turn.type.id, TypeCount()) if turn.number == 1 else self.later
-        count.instructions += 1
+        if turn.has_verdict and (ended or turn.accepted is not None):
+            count.instructions += 1
         count.accepted += turn.accepted is not None
-        count.attempts += len(turn.attempts)
+        count.attempts += sum(one.score is not None or one.refused is not None for one in turn.attempts)
         count.accepted_attempts += sum(one.accepted for one in turn.attempts)
         for one in turn.attempts:
             self.refused += one.refused is not None

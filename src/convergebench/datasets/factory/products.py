@@ -67,6 +67,20 @@ def sessions(chain: FactoryChain) -> Iterator[WholeSession]:
         yield WholeSession(tuple(turn for turn in turns if turn is not None))
 
 
+def left_out(chain: FactoryChain) -> Iterator[tuple[str, str]]:
+    """Subset and reason of each product that there would be but for the inspector, or for a missing judgement."""
+    for turn in chain.turns:
+        if turn.accepted is None:
+            continue
+        damaged = turn.fit is False
+        if damaged and turn.number == 1:
+            yield "sft", "damaged"
+        for _ in turn.rejected if damaged else ():
+            yield "preference", "damaged"
+        for _ in turn.unjudged:
+            yield "preference", "not judged"
+
+
 def _example(turn: FactoryTurn) -> Example | None:
     accepted = turn.accepted
     if accepted is None or accepted.picture is None or turn.before is None or turn.fit is False:

@@ -8,7 +8,15 @@ from typing import Any
 from convergebench.datasets.factory.alike import Alikeness, Duplicates
 from convergebench.datasets.factory.card import paragraphs, remarks
 from convergebench.datasets.factory.counts import FactoryCounts
-from convergebench.datasets.factory.products import Example, PreferencePair, WholeSession, examples, pairs, sessions
+from convergebench.datasets.factory.products import (
+    Example,
+    PreferencePair,
+    WholeSession,
+    examples,
+    left_out,
+    pairs,
+    sessions,
+)
 from convergebench.datasets.factory.tables import MULTI_TURN, PREFERENCE, SFT
 from convergebench.datasets.factory.turns import EditAttempt, FactoryChain, FactoryTurn, factory_chain
 from convergebench.datasets.fields import Table
@@ -17,6 +25,7 @@ from convergebench.datasets.parts import ExportedChain
 from convergebench.datasets.pictured import PicturedRow, PicturedRows
 from convergebench.datasets.record import Rights, licence_of
 from convergebench.datasets.source import RunSource
+from convergebench.store.queries.exporting import dollars_for_nothing
 from convergebench.store.tables import ImageRow
 
 Values = dict[str, Any]
@@ -35,6 +44,7 @@ class FactoryRows(PicturedRows):
         """The chain's example, its pairs, its session."""
         read = factory_chain(chain)
         self.counts.chain(chain, read)
+        self.counts.dropped.update(left_out(read))
         made = _RowValues(chain, read, self._rights, split)
         if made.source_is_closed:
             self.counts.sources_held.add(chain.facts.source)
@@ -79,6 +89,7 @@ class FactoryRows(PicturedRows):
 
     def card(self) -> list[str]:
         """Composition, success, scores, cost, who judged, and what it is not."""
+        self.counts.failed = dollars_for_nothing(self._source.records)
         return paragraphs(self._source.manifest, self.counts)
 
     def notices(self, *, written: bool, form: str) -> list[str]:

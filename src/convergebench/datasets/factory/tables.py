@@ -69,7 +69,7 @@ PREFERENCE = Table(
         Field("chosen", "image", "the accepted edit"),
         Field("rejected", "image", "an attempt before it that was not accepted"),
         *columns("integer", turn="1, or a later turn of a session, where `image` is the turn before"),
-        *columns("number", chosen_score="the judge's", rejected_score="the judge's; null: its reply was unusable"),
+        *columns("number", chosen_score="the judge's", rejected_score="the judge's"),
         *columns("number", margin="chosen_score minus rejected_score", chosen_wins="share of the judge's direct "
                  "comparison for the chosen one, mean of both orders; null: not asked"),
         *columns("text", chosen_reason="the judge's words", rejected_reason="the judge's words"),

@@ -59,7 +59,22 @@ class FactoryTurn:
 
     @property
     def rejected(self) -> list[EditAttempt]:
-        """Attempts before the accepted one that gave a picture; none where none was accepted."""
+        """Attempts before the accepted one that gave a picture and were judged; none where none was accepted."""
+        return [one for one in self._before_the_accepted if one.score is not None]
+
+    @property
+    def unjudged(self) -> list[EditAttempt]:
+        """The same without a judgement: nobody has said that they are worse."""
+        return [one for one in self._before_the_accepted if one.score is None]
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether it was accepted, or every attempt failed: one without a judgement might have been a success."""
+        told = [one.score is not None or one.refused is not None for one in self.attempts]
+        return self.accepted is not None or (bool(told) and all(told))
+
+    @property
+    def _before_the_accepted(self) -> list[EditAttempt]:
         if self.accepted is None:
             return []
         return [one for one in self.attempts if one.number < self.accepted.number and one.picture is not None]

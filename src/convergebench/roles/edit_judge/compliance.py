@@ -77,7 +77,7 @@ def _object(seen: EditEvidence, asked: EditQuestion) -> Verdict:
     small = asked.edit_type in WORN_BY_PERSONS or asked.edit_type == "add-text" or asked.scope == "text"
     size = (levels.SMALL_SIZE if small else levels.SIZE)(seen.share)
     value = levels.STRENGTH(seen.strength) * levels.TOLD_APART(seen.told_apart) * size
-    value *= levels.TOO_LARGE(seen.share) * levels.COMPACT(seen.compactness)
+    value *= levels.TOO_LARGE(seen.share) * levels.COMPACT(seen.compactness) * levels.NO_FILTER(seen.unexplained)
     why = f"{seen.share:.1%} of the picture changed by ΔE {seen.strength:.1f}, the rest less ({seen.told_apart:.2f})"
     # a thing that is moved leaves one side for another
     if asked.edit_type != "relocate-object" and not _on_named_side(seen.place, asked.instruction):
@@ -96,6 +96,8 @@ def _of_existing(seen: EditEvidence, asked: EditQuestion, found: Verdict) -> Ver
         share = _share_on(seen, named)
         # a thing that was moved is in two places
         on_it = float(share > 0) if asked.edit_type == "relocate-object" else levels.ON_PLACE(share)
+        if asked.edit_type in ("remove-object", "replace-object"):
+            on_it *= levels.COVERED(float(seen.place[named].mean()))
         value *= WRONG + (1 - WRONG) * on_it
         why = f"{why}; {share:.0%} of the change is where the named thing is"
     if asked.edit_type == "change-attribute":
@@ -103,9 +105,10 @@ def _of_existing(seen: EditEvidence, asked: EditQuestion, found: Verdict) -> Ver
         return Verdict(value * levels.SAME_SHAPE(kept), f"{why}; similarity of its shape {kept:.2f}")
     if asked.edit_type == "replace-object":
         return Verdict(value, why)
-    level = levels.FILLED if asked.edit_type == "remove-object" else levels.FOREIGN
-    factor = level(seen.standing_out)
-    return Verdict(value * factor, f"{why}; it stands out from its surroundings by ΔE {seen.standing_out:+.1f}")
+    if asked.edit_type == "remove-object":
+        why = f"{why}; it stands out from its surroundings by ΔE {seen.standing_out:+.1f}"
+        return Verdict(value * levels.FILLED(seen.standing_out), why)
+    return Verdict(value * levels.FOREIGN(seen.foreign), f"{why}; {seen.foreign:.0%} of it in colours that are new")
 
 
 def _worn(seen: EditEvidence, asked: EditQuestion) -> Verdict:

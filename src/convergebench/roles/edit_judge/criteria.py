@@ -11,7 +11,8 @@ from convergebench.metrics.base import Item
 from convergebench.metrics.no_reference.decay import decay
 from convergebench.roles.edit_judge import levels
 from convergebench.roles.edit_judge.compliance import STYLES, EditQuestion, Verdict
-from convergebench.roles.edit_judge.evidence import SMALLEST, EditEvidence, correlation, crispness, edges, evidence
+from convergebench.roles.edit_judge.descriptions import correlation, crispness, edges
+from convergebench.roles.edit_judge.evidence import SMALLEST, EditEvidence, evidence
 from convergebench.roles.edit_judge.framing import find_inside, matched
 from convergebench.roles.edit_judge.seams import border_step, longest_seam, rim_share
 from convergebench.roles.edit_judge.subjects import main_object, person_area, text_area

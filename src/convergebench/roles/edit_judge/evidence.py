@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import log1p
 
 import cv2
 import numpy as np
@@ -18,16 +17,23 @@ from convergebench.metrics._region import Mask, changed_region
 from convergebench.metrics.base import Item
 from convergebench.metrics.diagnostics.blockiness import blockiness
 from convergebench.metrics.diagnostics.noise import noise
+from convergebench.roles.edit_judge.descriptions import (
+    COLOURS,
+    clipped_share,
+    colours,
+    correlation,
+    crispness,
+    distance,
+    edges,
+    local_similarity,
+    texture,
+)
 from convergebench.roles.edit_judge.recolouring import dimmed, recoloured
 
 LONGEST = 512
 """Pixels of the input's longer side at which pictures are compared."""
 SMALLEST = 32
 """Pixels of the shorter side under which there is nothing to compare."""
-EDGES_AT = 160
-"""Longer side of the pictures whose edges are compared."""
-SOFT = 2.0
-"""Blur before colours are compared, so that redrawn texture and codecs count for little (σ, pixels)."""
 LOCAL = 12.0
 """Colour change (ΔE) of a place, where no tone of the whole picture explains it, that makes it a changed one."""
 CELLS, CELL_CHANGED = 16, 1.5
@@ -51,8 +57,7 @@ class EditEvidence:
     @cached_property
     def change(self) -> Plane:
         """Colour change (ΔE) of every pixel, softened."""
-        planes = zip(_soft_lab(self.after), _soft_lab(self.before), strict=True)
-        return np.asarray(np.sqrt(sum(np.square(one - other) for one, other in planes)), np.float32)
+        return distance(self.after, self.before)
 
     @cached_property
     def told_apart(self) -> float:
@@ -106,6 +111,16 @@ class EditEvidence:
         return after - before
 
     @cached_property
+    def foreign(self) -> float:
+        """Share of the changed place with colours that are nowhere in the input."""
+        if self.place is None:
+            return 0.0
+        known = np.zeros((COLOURS + 2,) * 3, np.bool_)
+        for step in np.ndindex(3, 3, 3):  # neighbouring colours are not foreign
+            known[tuple((colours(self.before) + np.array(step)).reshape(-1, 3).T)] = True
+        return 1.0 - float(known[tuple((colours(self.after)[self.place] + 1).T)].mean())
+
+    @cached_property
     def elsewhere(self) -> Mask:
         """The pixels away from the changed place."""
         if self.place is None:
@@ -129,7 +144,7 @@ class EditEvidence:
     @cached_property
     def similarity(self) -> Plane:
         """Local structural similarity of luma (window σ 1.5), as a plane."""
-        return _similarity(luma(self.after), luma(self.before))
+        return local_similarity(luma(self.after), luma(self.before))
 
     @cached_property
     def shift(self) -> dict[str, float]:
@@ -142,12 +157,18 @@ class EditEvidence:
     @cached_property
     def style(self) -> float:
         """Distance of the descriptions of texture and colour."""
-        return float(np.linalg.norm(_texture(self.after) - _texture(self.before)))
+        return float(np.linalg.norm(texture(self.after) - texture(self.before)))
 
     @cached_property
     def redrawn(self) -> float:
         """The same distance, from the input under the mapping of colours that explains most: 0 for any filter."""
-        return float(np.linalg.norm(_texture(self.after) - _texture(recoloured(self.before, self.after))))
+        return float(np.linalg.norm(texture(self.after) - texture(recoloured(self.before, self.after))))
+
+    @cached_property
+    def unexplained(self) -> float:
+        """Share of the colour change that no mapping of all colours explains; 0 for a filter over the picture."""
+        left = distance(self.after, recoloured(self.before, self.after))
+        return float(left.mean()) / max(float(self.change.mean()), 1e-6)
 
     @cached_property
     def reach(self) -> float:
@@ -157,8 +178,8 @@ class EditEvidence:
 
     def redrawn_in(self, area: Mask) -> float:
         """Colour change in an area that no mapping of its colours explains, root mean square."""
-        planes = zip(_soft_lab(self.after), _soft_lab(recoloured(self.before, self.after, area)), strict=True)
-        return float(np.sqrt(np.mean(sum(np.square(one[area] - other[area]) for one, other in planes))))
+        left = distance(self.after, recoloured(self.before, self.after, area))
+        return float(np.sqrt(np.square(left[area]).mean()))
 
     @cached_property
     def grain(self) -> float:
@@ -224,80 +245,3 @@ def scaled(frame: Frame, factor: float) -> Frame:
         return Frame(np.asarray(cv2.resize(frame.pixels, size, interpolation=cv2.INTER_AREA), np.uint8), frame.id)
 
     return frame.derived(("reduced", factor), make)
-
-
-def edges(frame: Frame) -> Plane:
-    """Where edges are, strong ones and weak ones nearly alike, at a small size."""
-    return frame.derived("judged-edges", _edges)
-
-
-def correlation(one: Plane, other: Plane) -> float:
-    """Of two planes of one size; 0 if one of them is even."""
-    x, y = one - one.mean(), other - other.mean()
-    length = float(np.sqrt(np.vdot(x, x) * np.vdot(y, y)))
-    return float(np.vdot(x, y)) / length if length > 1e-6 else 0.0
-
-
-def _edges(frame: Frame) -> Plane:
-    factor = min(1.0, EDGES_AT / max(frame.size))
-    grey = cv2.resize(luma(frame), None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    soft = cv2.GaussianBlur(grey, (0, 0), 1.0)
-    slope = cv2.magnitude(cv2.Sobel(soft, cv2.CV_32F, 1, 0), cv2.Sobel(soft, cv2.CV_32F, 0, 1))
-    return np.asarray(cv2.GaussianBlur(slope / (slope + slope.mean() + 2), (0, 0), 2.0), np.float32)
-
-
-def _soft_lab(frame: Frame) -> tuple[Plane, Plane, Plane]:
-    def make(frame: Frame) -> tuple[Plane, ...]:
-        return tuple(np.asarray(cv2.GaussianBlur(plane, (0, 0), SOFT), np.float32) for plane in lab(frame))
-
-    first, second, third = frame.derived("soft-lab", make)
-    return first, second, third
-
-
-def _similarity(one: Plane, other: Plane) -> Plane:
-    def mean(plane: Plane) -> Plane:
-        return np.asarray(cv2.GaussianBlur(plane, (0, 0), 1.5), np.float32)
-
-    first, second = mean(one), mean(other)
-    varied, varied_other = mean(one * one) - first * first, mean(other * other) - second * second
-    together = mean(one * other) - first * second
-    # brightness is left to the colour change
-    return np.asarray((2 * together + 58.5) / (varied + varied_other + 58.5), np.float32)
-
-
-def _texture(frame: Frame) -> Plane:
-    """Fine detail, slopes and noise on logarithmic scales, the share of flat places, colourfulness and lightness."""
-
-    def make(frame: Frame) -> Plane:
-        plane = luma(frame)
-        fine = float(np.abs(cv2.Laplacian(plane, cv2.CV_32F)).mean())
-        slope = cv2.magnitude(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
-        flat = float((slope < 6).mean())
-        means = float(slope.mean()), noise(Item(frame)), mean_lab(frame).chroma, float(plane.mean())
-        return np.array(
-            [log1p(fine), log1p(means[0]), log1p(means[1]), 2 * flat, means[2] / 20, means[3] / 60], np.float32
-        )
-
-    return frame.derived("judged-texture", make)
-
-
-def crispness(frame: Frame) -> float:
-    """How much of the steepest edges' strength a slight blur takes away; contrast does not count."""
-
-    def make(frame: Frame) -> float:
-        plane = luma(frame)
-        soft = np.asarray(cv2.GaussianBlur(plane, (0, 0), 2.0), np.float32)
-        return _steepest(plane) / max(_steepest(soft), 0.5)
-
-    return max(frame.derived("judged-crispness", make), 1e-3)
-
-
-def _steepest(plane: Plane) -> float:
-    slope = cv2.magnitude(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
-    return float(np.quantile(slope[::2, ::2], 0.98))
-
-
-def clipped_share(frame: Frame) -> float:
-    """Share of pixels that are burnt out or black."""
-    low, high = frame.pixels.max(axis=2) <= 2, frame.pixels.min(axis=2) >= 253
-    return float((low | high).mean())

@@ -57,10 +57,15 @@ DRAWN_SHARE = Ramp(0.25, 0.40)
 FILLED = Ramp(10.0, 3.0)
 """By how much (ΔE of the means) the changed place stands out from what surrounds it more than before: after a removal
 it does not."""
-FOREIGN = Ramp(25.0, 13.0)
-"""The same for a thing that was there before, moved or in another shape: it brings no new colours with it."""
-SAME_SHAPE = Ramp(0.55, 0.75)
+FOREIGN = Ramp(0.60, 0.30)
+"""Share of the changed place with colours that the input has nowhere: a thing that was moved, or has another shape,
+brings none with it."""
+SAME_SHAPE = Ramp(0.60, 0.85)
 """Mean local similarity in the place of a thing that has another colour or material, and is the same thing."""
+COVERED = Ramp(0.15, 0.35)
+"""Share of a thing's box that changed when it was removed or replaced."""
+NO_FILTER = Ramp(0.02, 0.06)
+"""Share of the colour change of the whole picture that no mapping of colours explains, for changes of one thing."""
 ON_PLACE = Ramp(0.15, 0.50)
 """Share of a local change that lies on the person or the writing that it concerns."""
 FACE = Ramp(1.5, 5.0)

@@ -161,3 +161,10 @@ def labels(records: Records, editor: str, case: str) -> list[LabelRow]:
     """Every failure label of a chain."""
     where = """where editor = ? and "case" = ? order by mode, source, "by", made, step, id"""
     return list(records.table(LabelRow, where, (editor, case)))
+
+
+def dollars_for_nothing(records: Records) -> float:
+    """What replies of roles cost that could not be used: they are in `attempts`, and in no chain."""
+    query = """select coalesce(sum(dollars), 0.0) from attempts
+        where editor like 'role:%' and outcome not in ('ok', 'refused', 'reused')"""
+    return float(next(records.query(query))[0])

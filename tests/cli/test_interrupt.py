@@ -62,7 +62,7 @@ def slow_world(world: World) -> World:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # a busy machine starts processes slowly
     while not condition():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.02)
@@ -97,7 +97,7 @@ def test_measuring_that_is_stopped_leaves_no_process_behind(
     begun = time.monotonic()
     for target in [process.pid, *workers] if number == signal.SIGINT else [process.pid]:  # as a terminal would
         os.kill(target, number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert time.monotonic() - begun < 10
     assert "Traceback" not in out + err
     if number == signal.SIGKILL:
@@ -114,7 +114,7 @@ def test_a_worker_that_is_killed_is_told_in_one_line(slow_world: World, start: S
     process = start("measure", "runs/one", "--metric", "slow", "--workers", "2")
     wait_until(lambda: sum(map(uses_memory, children(process.pid))) == 2)
     os.kill(next(filter(uses_memory, children(process.pid))), signal.SIGKILL)
-    _, err = process.communicate(timeout=40)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 2
     assert err.startswith("error: a measuring process was killed")
     assert "--workers 1" in err

@@ -1,15 +1,20 @@
 """CSV files that are safe to open in a spreadsheet: no text becomes a formula or a row of its own.
 
-Every CSV file of the project is written here. A text that a spreadsheet would evaluate gets a leading apostrophe,
-numbers stay as they are, and a cell with a comma, a quote or a line break is quoted.
+Every CSV file of the project is written here, and those that people fill in are read here. A text that a spreadsheet
+would evaluate gets a leading apostrophe, numbers stay as they are, and a cell with a comma, a quote or a line break is
+quoted.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from convergebench.errors import StudyError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +46,22 @@ def csv_line(cells: Iterable[Any]) -> str:
 def _encodable(text: str) -> str:
     """With lone surrogates escaped; they come from file names that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The columns of a CSV file that somebody filled in, and its lines below them; `StudyError` if it is none."""
+    try:
+        # read as text, a lone carriage return in a name would become a line feed
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except OSError as error:
+        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise StudyError(f"{path} is not a CSV file in UTF-8: {error}") from error
+    heading = [cell.strip() for cell in lines[0]] if lines else []
+    if len(heading) == 1 and ";" in heading[0]:
+        raise StudyError(f"{path} has semicolons between its columns; save it as CSV with commas")
+    return heading, lines[1:]
 
 
 class Sheet:

@@ -267,7 +267,7 @@ def test_the_card_tells_what_it_is_and_what_it_is_not(made: Exported) -> None:
     assert "Simulated editors (`sim-jpeg`) are arithmetic" in text
     assert "| CC BY-SA 4.0 | credit, the same licence for what is made from it | 1 |" in text
     assert "1 refused" in text
-    assert f"The calls cost ${0.04 * (made.tally.editors['reluctant/v1.5']):.2f}" in text
+    assert f"The editors' calls cost ${0.04 * (made.tally.editors['reluctant/v1.5']):.2f}" in text
     for column in records(made.out)["sim-jpeg/free/replicate/0/1"]:
         assert column == "file_name" or f"| `{column}` |" in text
 

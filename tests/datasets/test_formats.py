@@ -39,23 +39,6 @@ def sets(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hugging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Hugging Face `datasets`, cut off from the world, with a cache of its own."""
-    home = tmp_path_factory.mktemp("hugging")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
-            patch.setenv(name, "1")
-        patch.setenv("HF_HOME", str(home))
-        datasets = pytest.importorskip("datasets")
-        datasets.disable_progress_bars()
-
-        def load(*words: str, **options: Any) -> Any:
-            return datasets.load_dataset(*words, cache_dir=str(home / "cache"), **options)
-
-        yield load
-
-
-@pytest.fixture(scope="module")
 def expected(sets: Path) -> dict[str, dict[str, Any]]:
     """The records by their ids, out of the plainest form."""
     lines = (sets / "imagefolder" / "data" / "train" / "metadata.jsonl").read_text(encoding="utf-8").splitlines()

@@ -71,8 +71,8 @@ def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_do
     [
         ({"kind": "served"}, 'kind = "served" needs base_url and model'),
         ({"model": "qwen"}, "'model' goes with kind = \"served\""),
-        ({"repeats": 3}, "a measuring judge always answers the same"),
-        ({"kind": "word-list", "repeats": 3}, "a word list always answers the same"),
+        ({"repeats": 3}, '"measuring" always answers the same'),
+        ({"kind": "word-list", "repeats": 3}, '"word-list" always answers the same'),
         ({"kind": "word-list", "model": "gemini"}, "'model' goes with kind = \"served\""),
         ({"at_once": 3}, "'at_once' goes with kind = \"served\""),
         ({"extra": {"top_p": 1}}, "'extra' goes with kind = \"served\""),

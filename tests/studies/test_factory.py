@@ -187,8 +187,10 @@ def test_repeated_judgements_are_separate_questions_and_their_spread_is_kept() -
     assert attempt["spread"] == pytest.approx(0.1)
 
 
-def test_an_empty_prompt_is_no_instruction_and_nothing_is_edited() -> None:
-    script = Script(prompts=["  "]).walk(made(), case_of(made()))
+@pytest.mark.parametrize("prompts", [["  "], [], ["long " * 500]])
+def test_a_writer_without_an_instruction_is_asked_again_and_then_nothing_is_edited(prompts: list[str]) -> None:
+    script = Script(prompts=prompts).walk(made(reasked=2), case_of(made()))
+    assert [ask.draw for ask in script.asked] == [0, 1, 2]
     assert script.edited == []
     assert script.facts("end")[0]["outcome"] == "unwritten"
 

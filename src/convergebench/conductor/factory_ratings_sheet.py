@@ -6,8 +6,6 @@ the heading is row 1) and the column.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +16,7 @@ from convergebench.conductor.factory_rating import name_fault
 from convergebench.conductor.factory_sample import JudgedEdit
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
-from convergebench.sheets import unguarded
+from convergebench.sheets import read_csv, unguarded
 from convergebench.studies.factory_table import CRITERIA
 from convergebench.texts import short_line
 
@@ -60,22 +58,13 @@ def read_ratings(path: Path, run: str, edits: Iterable[JudgedEdit]) -> list[Give
 
 
 def _cells(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except OSError as error:
-        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise StudyError(f"{path} is not a CSV file in UTF-8: {error}") from error
-    heading = [cell.strip() for cell in lines[0]] if lines else []
-    if len(heading) == 1 and ";" in heading[0]:
-        raise StudyError(f"{path} has semicolons between its columns; save it as CSV with commas")
+    heading, lines = read_csv(path)
     if sorted(heading) != sorted(COLUMNS):
         wrong = next((f"unknown column '{short_line(name)}'" for name in heading if name not in COLUMNS), "")
         wrong = wrong or next((f"no column {name}" for name in COLUMNS if name not in heading), "a column twice")
         raise StudyError(f"{path}, row 1: {wrong}; make a page that writes such files with: cbench factory rate RUN")
     found = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines, start=2):
         if not any(cell.strip() for cell in line):
             continue
         if len(line) != len(heading):

@@ -131,7 +131,7 @@ def _made(source: RunSource, tally: Tally) -> list[str]:
         "## How it was made",
         f"By the study `{manifest.study}` of ConvergeBench, run `{manifest.name}` (manifest sha256 "
         f"`{source.manifest_sha256}`), begun {manifest.created}. Pictures are the bytes that each editor sent, never "
-        f"re-encoded. Chains: {ended}. The calls cost ${tally.cost:,.2f}.",
+        f"re-encoded. Chains: {ended}. The editors' calls cost ${tally.cost:,.2f}.",
         sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
     ]
 

@@ -6,8 +6,6 @@ the heading is row 1) and the column.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
@@ -16,7 +14,7 @@ from typing import NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
-from convergebench.sheets import csv_line, unguarded
+from convergebench.sheets import csv_line, read_csv, unguarded
 from convergebench.store.images import write_synced
 from convergebench.store.labels import Label, Region
 
@@ -73,17 +71,7 @@ def write_template(path: Path, asked: Iterable[tuple[str, str, str]]) -> int:
 
 
 def _cells(path: Path) -> list[dict[str, str]]:
-    try:
-        # read as text, a lone carriage return in a name would become a line feed
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except OSError as error:
-        raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise StudyError(f"{path} is not a CSV file in UTF-8: {error}") from error
-    heading = [cell.strip() for cell in lines[0]] if lines else []
-    if len(heading) == 1 and ";" in heading[0]:
-        raise StudyError(f"{path} has semicolons between its columns; save it as CSV with commas")
+    heading, lines = read_csv(path)
     unknown = [name for name in heading if name not in COLUMNS]
     if unknown:
         raise StudyError(f"{path}, row 1: unknown column '{unknown[0]}'{suggest(unknown[0], COLUMNS)}")
@@ -92,7 +80,7 @@ def _cells(path: Path) -> list[dict[str, str]]:
         wrong = f"no column {', '.join(missing)}" if missing else "a column twice"
         raise StudyError(f"{path}, row 1: {wrong}; write a file to fill in with: cbench label RUN --template FILE.csv")
     found = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines, start=2):
         if len(line) not in (0, len(heading)):
             raise StudyError(f"{path}, row {number}: {len(line)} cells under {len(heading)} columns")
         cells = line or [""] * len(heading)

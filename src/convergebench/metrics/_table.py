@@ -83,7 +83,6 @@ SETS: dict[str, tuple[str, ...]] = {
     "judge": ("judge-happened", "judge-undone", "judge-side-effect"),
     "default": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, *ADHERENCE),
     "replicate": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, "happened", *AROUND),
-    "factory": (*CLASSICAL, "gist", *DIAGNOSTICS, "happened"),
     "around": AROUND,
 }
 """`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the literature, `audit` all that

@@ -139,8 +139,7 @@ class RoleTable(Strict):
             return self
         for name, field in type(self).model_fields.items():
             if name not in _EITHER_KIND and getattr(self, name) != field.get_default(call_default_factory=True):
-                same = "a measuring judge" if self.kind == "measuring" else "a word list"
-                raise ValueError(f"'{name}' goes with kind = \"served\"; {same} always answers the same")
+                raise ValueError(f'\'{name}\' goes with kind = "served"; "{self.kind}" always answers the same')
         return self
 
     @model_serializer(mode="wrap")

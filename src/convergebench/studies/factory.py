@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, pstdev
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from convergebench.errors import Refused
 from convergebench.rubrics.rubric import load_rubric, question
 from convergebench.studies.base import BaseStudy, Sources
 from convergebench.studies.dealing import draw, shows
+from convergebench.studies.factory_progress import SessionProgress
 from convergebench.studies.factory_table import CRITERIA, FactoryTable
 from convergebench.studies.units import Unit
 from convergebench.texts import plain_line
@@ -42,7 +43,6 @@ class Factory(BaseStudy):
         *("find-content", "write-instruction", "write-next-instruction", "rewrite-instruction"),
         *("judge-edit", "judge-two-edits", "inspect-quality"),
     )
-    metrics: ClassVar[str] = "factory"
     analyses: ClassVar[tuple[str, ...]] = ("factory",)
     sections: ClassVar[tuple[str, ...]] = (
         *("factory-funnel", "factory-examples", "factory-success", "factory-sessions", "factory-judge"),
@@ -121,7 +121,7 @@ class Factory(BaseStudy):
             none = {"turns_planned": 1, "turns_done": 0, "turns_fit": 0, "edit_type": case.label}
             yield Decision("end", {"outcome": "unfit", "ended": "unfit", **none})
             return
-        chain = _Progress(case)
+        chain = SessionProgress(case)
         types = [edit_type, *self._later_types(case, edit_type, shown, self.turns_of(case) - 1)]
         planned = len(types)  # fewer than drawn if no more types fit the picture
         for turn, one in enumerate(types, start=1):
@@ -168,7 +168,7 @@ class Factory(BaseStudy):
         chance = random.Random(draw(self.table.seed, case.id, "turns"))
         return chance.sample(others, min(count, len(others)))
 
-    def _turn(self, chain: _Progress, turn: int, edit_type: EditType) -> Generator[Any, Any, str]:
+    def _turn(self, chain: SessionProgress, turn: int, edit_type: EditType) -> Generator[Any, Any, str]:
         """Write, edit and judge until an edit is accepted: `accepted`, `discarded` or `unwritten`."""
         written = yield from self._instruction(chain, turn, edit_type)
         if written is None:
@@ -196,14 +196,14 @@ class Factory(BaseStudy):
             rejected.append(edited)
         return "discarded"
 
-    def _instruction(self, chain: _Progress, turn: int, edit_type: EditType) -> Generator[Any, Any, str | None]:
+    def _instruction(self, chain: SessionProgress, turn: int, edit_type: EditType) -> Generator[Any, Any, str | None]:
         rubric, words = "write-instruction", {"edit_type": edit_type.name}
         if chain.instructions:
             rubric, words = "write-next-instruction", words | {"history": chain.history}
         facts = {"edit_type": edit_type.id, "source": chain.case.source_id, "turn": str(turn)}
-        reply, asked = yield from self._ask("writer", (chain.state,), rubric, words, facts)
-        long = plain_line(next(iter((reply.value or {}).get("prompts") or [""])))
-        if not 0 < len(long) <= LONGEST:
+        reply, asked = yield from self._ask("writer", (chain.state,), rubric, words, facts, usable=_prompt)
+        long = _prompt(reply.value or {})
+        if not long:
             yield Decision("unwritten", {"turn": turn, "edit_type": edit_type.id, "answer": reply.id, "asked": asked})
             return None
         decided = {"turn": turn, "edit_type": edit_type.id, "long": long, "writer": reply.id, "asked": asked}
@@ -255,7 +255,7 @@ class Factory(BaseStudy):
             second = None if sure[1] is None else 1.0 - sure[1]
             yield Decision("pair", {**facts, "chosen_first": sure[0], "chosen_second": second})
 
-    def _is_still_fit(self, chain: _Progress, turn: int) -> Generator[Any, Any, bool]:
+    def _is_still_fit(self, chain: SessionProgress, turn: int) -> Generator[Any, Any, bool]:
         if self.table.least_quality <= 0:
             return True
         pictures = (chain.state, chain.case.source)
@@ -275,14 +275,15 @@ class Factory(BaseStudy):
         facts: Mapping[str, str] = NO_FACTS,
         *,
         repeat: int = 0,
+        usable: Callable[[Mapping[str, Any]], object] = bool,
     ) -> Generator[Any, Any, tuple[Reply, int]]:
-        """The reply, asked again while it cannot be parsed; and how often it was asked."""
+        """The reply, asked again while it cannot be parsed or used; and how often it was asked."""
         payload = question(load_rubric(rubric), words, **facts)
         most = 1 + self.table.reasked
         reply = Reply("", None, "")
         for time in range(most):
             reply = yield Ask(role, states, payload, draw=repeat * most + time)
-            if reply.value is not None:
+            if reply.value is not None and usable(reply.value):
                 return reply, time + 1
         return reply, most
 
@@ -292,26 +293,10 @@ class Factory(BaseStudy):
         return needs is not None and needs not in case.shows.split("+")
 
 
-@dataclass
-class _Progress:
-    """Where a chain is."""
-
-    case: Case
-    position: int = 0
-    instructions: list[str] = field(default_factory=list)
-    accepted: list[State] = field(default_factory=list)
-
-    @property
-    def state(self) -> State:
-        return self.accepted[-1] if self.accepted else self.case.source
-
-    @property
-    def history(self) -> str:
-        return "\n".join(f"{number}. {text}" for number, text in enumerate(self.instructions, start=1))
-
-    def accept(self, state: State, instruction: str) -> None:
-        self.accepted.append(state)
-        self.instructions.append(instruction)
+def _prompt(reply: Mapping[str, Any]) -> str:
+    """The writer's first instruction; empty if there is none, or one too long to be one."""
+    text = plain_line(next(iter(reply.get("prompts") or [""])))
+    return text if len(text) <= LONGEST else ""
 
 
 def _facts(edit_type: EditType, instruction: str) -> dict[str, str]:

@@ -35,7 +35,9 @@ def page(browser: Any, root: Path, tmp_path: Path) -> Path:
     path = write_rating_page(root, tmp_path / "rate.html", count=6).path
     browser.get(path.as_uri())
     browser.execute_script("localStorage.clear()")
-    browser.refresh()
+    # Opened anew, not reloaded: a reload would fill the form with what the browser remembers of it.
+    browser.get("about:blank")
+    browser.get(path.as_uri())
     ready(browser)
     errors(browser)
     return path

@@ -26,7 +26,10 @@ def test_tables_and_pages_are_what_they_were(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "now"),
     [
-        ("a 0.123456", "a 0.123457"),
+        ("a 0.123456", "a 0.123656"),
+        ("0.98", "0.96"),
+        ("12 chains", "13 chains"),
+        ("0.5", "0.51"),
         ("rank,editor\n1,x\n", "rank,editor,score\n1,x\n"),
         ("<h2>a</h2><h2>b</h2>", "<h2>b</h2><h2>a</h2>"),
         ("a 1", "a −1"),
@@ -40,6 +43,8 @@ def test_a_number_a_column_or_an_order_makes_a_difference(before: str, now: str)
 
 def test_rounding_makes_none() -> None:
     assert first_difference("<td>0.12345678</td>", "<td>0.12345679</td>") is None
+    assert first_difference("shift -0.0000012", "shift 0.0000009") is None
+    assert first_difference('<circle cx="23.7"/>', '<circle cx="23.8"/>') is None
 
 
 def test_a_missing_and_a_new_text_are_told() -> None:

@@ -34,7 +34,9 @@ manifest too.
 **Squares.** A sub-suite such as `portraits-512` has the pictures of one kind of `builtin` (or, as `builtin-512`, all
 of them) as squares: the short side is scaled to 512 pixels (Lanczos), then the square is cut out around the middle, or
 around the `focus` that the manifest gives a picture. Nothing is enlarged: a picture with a shorter side is not in it.
-Ids stay those of `builtin`; hashes are over the squares, which are made when the suite is loaded.
+Ids stay those of `builtin`; hashes are over the squares, which are made when the suite is loaded. `restoration`
+has a manifest of its own, which says `square = 1024`; it and `restoration-quick` are made for the study of that name.
+A square that is shipped as such is used as it is, byte for byte.
 
 **What a picture holds.** `holds` lists nouns for what can be seen. An edit pair that adds a hat is not asked for on a
 picture that holds one (`adds` of the pair), and one that needs an apple only where there is one (`needs`); the run

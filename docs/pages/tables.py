@@ -11,6 +11,8 @@ from typing import Any
 from convergebench.analysis.audit.result import INPUTS as AUDIT_INPUTS
 from convergebench.analysis.audit.result import SCHEMAS as AUDIT
 from convergebench.analysis.decay_result import SCHEMAS as DECAY
+from convergebench.analysis.ratings.result import SCHEMAS as RATINGS
+from convergebench.analysis.restoration.result import SCHEMAS as RESTORATION
 from convergebench.analysis.schemas import INPUTS, OUTPUTS
 from convergebench.analysis.two_runs import COLUMNS
 from convergebench.api.scoring import SCHEMA
@@ -43,6 +45,12 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
         "Analysis part `decay`; its `labels` are those that count, and stand in place of the run's.",
         DECAY,
     ),
+    "Restoration": (
+        "Analysis part `restoration`. Values are of results beside the clean picture, or alone; `input` is the "
+        "degraded picture itself.",
+        RESTORATION,
+    ),
+    "Ratings": ("Analysis part `ratings`: what people say of pictures (`cbench rate`).", RATINGS),
     "An audit": (
         "`convergebench.audit(run).tables`; written into `RUN/audit/tables`. `.verdicts` is `metrics`.",
         {**AUDIT, **{name: AUDIT_INPUTS[name] for name in ("scores", "damage", "chains")}},

@@ -18,7 +18,9 @@ from typing import Any, Literal
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 
-Shelf = Literal["editors", "metrics", "studies", "suites", "failures", "stages", "analyses", "sections", "exports"]
+Shelf = Literal[
+    "editors", "metrics", "studies", "suites", "degradations", "failures", "stages", "analyses", "sections", "exports",
+]  # fmt: skip
 
 _PARTS = ("stages", "analyses", "sections", "exports")
 """Shelves of the parts that a study declares."""

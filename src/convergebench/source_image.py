@@ -30,5 +30,9 @@ class SourceImage:
     """The package that its file comes from: `npm froala-design-blocks 2.0.1`."""
     suite: str = ""
     """The suite and its version, `builtin 2`; empty for a first version."""
+    clean: str = ""
+    """The id of the clean image that this one is a degraded copy of."""
+    degradation: str = ""
+    """What it was degraded by here; empty for an untouched image and for one that came degraded."""
     focus: tuple[float, float] = (0.5, 0.5)
     """What a square cut of it should be centred on: shares of its width and height."""

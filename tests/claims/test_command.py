@@ -37,12 +37,12 @@ def test_without_a_word_all_shipped_claims_are_checked(cbench: Callable[..., Tol
     lines = out.splitlines()
     assert lines[0].split() == ["claim", "verdict", "sentence", "evidence"]
     assert lines[-2:] == [
-        "17 hold, 6 do not, 0 cannot be told",
-        "27 more wait for a run: cbench claims banana100 convergebench pico-banana RUN",
+        "18 hold, 8 do not, 0 cannot be told",
+        "36 more wait for a run: cbench claims RUN",
     ]
     assert max(len(line) for line in lines) <= 80
     assert "\x1b" not in out
-    assert sum(line.startswith("K") for line in lines) == 23
+    assert sum(line.startswith("K") for line in lines) == 26
     (line,) = [line for line in lines if line.startswith("K7 ")]
     assert "does not hold" in line
     assert "PiSA-SR 22.744" in line
@@ -70,14 +70,14 @@ def test_strict_ends_with_one_where_a_claim_does_not_hold(cbench: Callable[..., 
 
 def test_json_has_every_piece_of_evidence(cbench: Callable[..., Told]) -> None:
     told = json.loads(cbench("--json")[1])
-    assert told["summary"] == {"holds": 17, "does_not_hold": 6, "cannot_be_told": 0}
+    assert told["summary"] == {"holds": 18, "does_not_hold": 8, "cannot_be_told": 0}
     assert told["summary_by_tables"] == {"paper": told["summary"]}
     claims = {claim["id"]: claim for claim in told["claims"]}
     assert len(claims["K12"]["evidence"]) == 36
     (psnr, *_) = claims["K7"]["evidence"]
     assert psnr["values"] == [{"of": "PiSA-SR", "value": 22.744}, {"of": "Nano Banana 2", "value": 22.541}]
     assert psnr["holds"] is False
-    assert len(told["waiting"]) == 27
+    assert len(told["waiting"]) == 36
 
 
 def test_answers_are_written_as_the_name_says(cbench: Callable[..., Told], tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_words_in_tables_cannot_steer_the_terminal(cbench: Callable[..., Told], 
         (["--claim", "K77"], "there is no claim 'K77' here; did you mean 'K7'?"),
         (["--out", "a.pdf"], "a.pdf: give --out a name that ends in .json, .csv, .md"),
         (["--out", "no/a.md"], "there is no folder no for --out no/a.md"),
-        (["--name", "qwen"], "--name qwen: say WORD=NAME, e.g. --name qwen=my-editor"),
+        (["--name", "qwen"], "--name qwen: say WORD=NAME, e.g. --name restorer=my-editor"),
         (["--name", "qven=x"], "--name qven=x: no claim file here has the name 'qven'; did you mean 'qwen'?"),
         (["empty"], "empty has no tables; write them with: cbench report empty"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from convergebench.errors import Prerequisite, StudyError
 from convergebench.images.encode import encode_png
 from convergebench.store.manifest import grow
 from convergebench.studies.spec import parse_spec
+from tests.restoration_run import sources as restored_sources
 from tests.weights.conftest import empty_store, sha256
 
 __all__ = ["empty_store"]
@@ -151,3 +153,17 @@ def test_only_pictures_that_the_cases_use_have_to_be_here(folder: Folder) -> Non
     given = folder.prepared(pairs=("hat",))
     assert [image.id for image in given.sources] == ["bo"], "far holds a hat, so nothing is asked of it"
     assert given.left_out == ("hat on anna, far: it holds a hat already",)
+
+
+def test_a_limit_keeps_the_clean_picture_of_every_degraded_one_that_is_chosen() -> None:
+    clean, *copies = restored_sources(4)
+    copies = [replace(one, clean=clean.id, kind="old-film") for one in copies]
+    assert [one.id for one in choose([clean, *copies], (), 2)] == [clean.id, copies[0].id, copies[1].id]
+    assert [one.id for one in choose([clean, *copies], ("old-film",), 1)] == [clean.id, copies[0].id]
+
+
+def test_without_kinds_all_are_taken_in_turn() -> None:
+    images = restored_sources(5)
+    assert [one.id for one in choose(images, (), 0)] == [one.id for one in images]
+    same = [replace(one, kind="text" if place < 3 else "crowd") for place, one in enumerate(images)]
+    assert [one.kind for one in choose(same, (), 2)] == ["text", "crowd"]

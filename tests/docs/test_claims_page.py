@@ -36,9 +36,9 @@ def test_the_verdicts_on_the_page_are_the_checkers() -> None:
         ]
         for result in checked.results
     }
-    assert rows("K") == [told[f"K{number}"] for number in range(1, 24)]
+    assert rows("K") == [told[f"K{number}"] for number in range(1, 27)]
     waiting = [[one.id, one.where, one.sentence, one.reading or "as it stands"] for _, one in checked.waiting]
-    assert sorted([*rows("B"), *rows("C"), *rows("P")]) == sorted(waiting)
+    assert sorted([*rows("B"), *rows("C"), *rows("N"), *rows("P")]) == sorted(waiting)
 
 
 def test_every_kind_and_every_shipped_name_is_on_the_page() -> None:

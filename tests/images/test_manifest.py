@@ -5,6 +5,7 @@ import pytest
 
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images import load_suite
+from convergebench.images.export import export_suite
 from tests.images.samples import file_bytes, picture
 
 ROW = """
@@ -132,3 +133,45 @@ def test_a_photograph_that_its_package_no_longer_has_says_what_to_install(tmp_pa
 def test_a_photograph_that_a_package_has_changed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"china\.jpg is not the file of the manifest \(its sha256 differs\)"):
         load_suite(manifest(tmp_path, PACKAGED.format(package="sklearn", sha256="0" * 64)))
+
+
+def pair(folder: Path, *more: str) -> str:
+    """A manifest of two images; `more` is added to the second."""
+    clean, copy = stored(folder, "a.png"), stored(folder, "b.png")
+    rows = ROW.format(id="a", sha256=clean, path="a.png") + ROW.format(id="b", sha256=copy, path="b.png")
+    return manifest(folder, rows + "\n".join(more) + "\n")
+
+
+def test_an_image_may_name_its_clean_one_and_what_it_was_degraded_by(tmp_path: Path) -> None:
+    first, second = load_suite(pair(tmp_path, 'clean = "a"', 'degradation = "motion-blur"')).images
+    assert (first.clean, first.degradation) == ("", "")
+    assert (second.clean, second.degradation) == ("a", "motion-blur")
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ('clean = "aa"', r"image 'b' has clean = 'aa', and there is no such image; did you mean 'a'\?$"),
+        ('clean = "b"', "image 'b' has clean = 'b', and that is itself$"),
+        ('clean = "../x\\n"', "there is no such image"),
+        ('degradation = "Motion Blur"', "should be one lower-case word"),
+        ("clean = 3", "should be a valid string"),
+    ],
+)
+def test_a_clean_image_that_is_not_there_is_one_line(tmp_path: Path, line: str, error: str) -> None:
+    with pytest.raises(StudyError, match=error) as caught:
+        load_suite(pair(tmp_path, line))
+    assert str(caught.value).startswith(str(tmp_path / "suite.toml"))
+
+
+def test_a_copy_of_a_copy_has_no_clean_image(tmp_path: Path) -> None:
+    path = Path(pair(tmp_path, 'clean = "a"'))
+    path.write_text(path.read_text().replace('id = "a"', 'id = "a"\nclean = "b"'), encoding="utf-8")
+    with pytest.raises(StudyError, match="image 'a' has clean = 'b', which is a degraded copy itself"):
+        load_suite(str(path))
+
+
+def test_an_export_keeps_clean_and_degradation(tmp_path: Path) -> None:
+    suite = load_suite(pair(tmp_path, 'clean = "a"', 'degradation = "mixed"'))
+    again = load_suite(str(export_suite(suite, tmp_path / "out")))
+    assert [(one.clean, one.degradation) for one in again.images] == [("", ""), ("a", "mixed")]

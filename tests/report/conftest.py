@@ -43,6 +43,22 @@ def copied(copies: ReportInput) -> Path:
 
 
 @pytest.fixture(scope="session")
+def restored(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
+    """A restoration run: three editors, five degraded pictures, five prompts, three repeats, two rounds."""
+    from tests.report.restored import make_restored
+
+    return make_restored(tmp_path_factory.mktemp("restored") / "run")
+
+
+@pytest.fixture(scope="session")
+def restored_report(restored: ReportInput) -> Path:
+    """The folder of that run's report."""
+    from convergebench.report.html import write_report
+
+    return write_report(restored, restored.run / "report").parent
+
+
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Chromium, where it is installed."""
     yield from start(tmp_path_factory.mktemp("profile"))

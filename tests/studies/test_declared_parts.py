@@ -95,7 +95,8 @@ def test_an_unknown_part_is_told_with_those_that_are_known() -> None:
     with pytest.raises(StudyError) as caught:
         load("analyses", "comparision")
     assert (
-        str(caught.value) == "unknown analysis 'comparision'; did you mean 'comparison'? (comparison, decay, factory)"
+        str(caught.value) == "unknown analysis 'comparision'; did you mean 'comparison'? "
+        "(comparison, decay, factory, restoration, ratings)"
     )
     with pytest.raises(StudyError, match=r"there is no module 'nowhere' here .* for section 'nowhere:x'"):
         load("sections", "nowhere:x")

@@ -4,4 +4,6 @@ TABLE: dict[str, str] = {
     "comparison": "convergebench.analysis.parts:comparison",
     "decay": "convergebench.analysis.parts:decay",
     "factory": "convergebench.analysis.factory.analyse:factory",
+    "restoration": "convergebench.analysis.restoration.analyse:restoration",
+    "ratings": "convergebench.analysis.ratings.analyse:ratings",
 }

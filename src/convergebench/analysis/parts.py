@@ -50,6 +50,8 @@ class AnalysisContext(AnalysisInput):
     """Label of a case → its instructions, as in the study's `edits`."""
     modes: Mapping[str, ModeFacts] = field(default_factory=dict)
     """Facts of each failure mode among the labels."""
+    sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Id of an image → what the manifest says of it, such as the clean image that it is a degraded copy of."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """The study file of the run."""
     results: Mapping[str, Any] = field(default_factory=dict)

@@ -113,6 +113,7 @@ def _chosen(files: Sequence[ClaimFile], names: Sequence[str]) -> list[ClaimFile]
 def _print(checked: ClaimResults, console: Console) -> None:
     from convergebench.claims.check import counts_of
     from convergebench.claims.output import by_tables, summary
+    from convergebench.claims.read import SHIPPED
     from convergebench.cli.display import say
 
     groups = by_tables(checked.results)
@@ -128,7 +129,8 @@ def _print(checked: ClaimResults, console: Console) -> None:
     if checked.waiting:
         names = sorted({name for name, _ in checked.waiting})
         more = "more wait" if len(checked.waiting) > 1 else "more waits"
-        say(f"{len(checked.waiting)} {more} for a run: cbench claims {' '.join(names)} RUN")
+        words = ["RUN"] if names == sorted(SHIPPED) else [*names, "RUN"]  # without a file, all that are shipped
+        say(f"{len(checked.waiting)} {more} for a run: cbench claims {' '.join(words)}")
 
 
 def _print_table(results: Sequence[ClaimResult], console: Console) -> None:

@@ -18,7 +18,8 @@ def import_recordings(
         str,
         typer.Option(
             "--as",
-            help="How the set is laid out: auto, exported, roundtrip, magicbrush, mse-bench, edival, pico, banana100.",
+            help="How the set is laid out: auto, exported, roundtrip, magicbrush, mse-bench, edival, pico, "
+            "restoration, banana100.",
         ),
     ] = "auto",
     editor: Annotated[
@@ -26,7 +27,10 @@ def import_recordings(
         typer.Option("--editor", help="Who made the chains, where the set does not say; else only this one's chains."),
     ] = None,
     images: Annotated[
-        Path | None, typer.Option("--images", help="Folder with pictures that the set only names.")
+        Path | None,
+        typer.Option(
+            "--images", help="Folder with pictures that the set only names, or that its results were made from."
+        ),
     ] = None,
     kind: Annotated[
         str | None,

@@ -19,6 +19,7 @@ class Shelf(StrEnum):
     studies = "studies"
     variants = "variants"
     detectors = "detectors"
+    degradations = "degradations"
     edit_types = "edit-types"
 
 
@@ -26,7 +27,7 @@ def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List editors, metrics, suites, edit pairs, studies, variants, detectors or edit types, plug-ins included."""
+    """List editors, metrics, suites, edit pairs, studies, variants, detectors, degradations or edit types."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
@@ -40,6 +41,7 @@ def list_names(
         "studies": listing.study_rows,
         "variants": listing.variant_rows,
         "detectors": listing.detector_rows,
+        "degradations": listing.degradation_rows,
         "edit-types": listing.edit_type_rows,
     }[shelf]()
     if as_json:

@@ -16,12 +16,14 @@ import typer
 from convergebench.cli import (
     auditing,
     claiming,
+    degrading,
     examining,
     exporting,
     factory,
     importing,
     listing,
     measuring,
+    rating,
     recovering,
     reporting,
     running,
@@ -46,10 +48,12 @@ app.command("run")(running.run)
 app.command("measure")(measuring.measure)
 app.command("examine")(examining.examine)
 app.command("label")(examining.label)
+app.command("rate")(rating.rate)
 app.command("report")(reporting.report)
 app.command("audit")(auditing.audit)
 app.command("claims")(claiming.claims)
 app.command("show")(reporting.show)
+app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
 app.command("list")(listing.list_names)

@@ -143,6 +143,7 @@ def _context(manifest: Manifest, frames: RunFrames) -> AnalysisContext:
         },
         pairs=manifest.pairs,
         modes=_modes(labels),
+        sources=manifest.sources,
         spec=manifest.spec,
     )
 

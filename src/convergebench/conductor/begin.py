@@ -57,6 +57,8 @@ def _source_facts(image: SourceImage) -> dict[str, Any]:
         "origin": "photograph" if image.package else "",
         "title": image.title,
         "credit": image.credit,
+        "clean": image.clean,
+        "degradation": image.degradation,
         "holds": list(image.holds or ()),
     }
     facts = {"sha256": image.sha256, "kind": image.kind, "licence": image.licence, "source": image.source}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convergebench.conductor.observer import Observer
-from convergebench.failures import expand_detectors
+from convergebench.failures import expand_detectors, suits
 from convergebench.failures.examine import Examined
 from convergebench.failures.examine import examine as examine_chains
 from convergebench.failures.find import find_detectors
@@ -19,6 +19,7 @@ from convergebench.registry import names
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import command_line, session
 from convergebench.store.run import Run
+from convergebench.studies.base import study_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 def examine(
     root: Path, detectors: Sequence[str] = ("all",), *, workers: int | None = None, observer: Observer | None = None
 ) -> Examined:
-    """Let these detectors look at every chain of a run that they have not seen; `all` has plug-ins in it."""
+    """Let these detectors look at every chain of a run that they have not seen.
+
+    `all` stands for those that suit the run's study, plug-ins among them.
+    """
     with Run.existing(root) as run:
-        find_detectors(_expanded(detectors))  # a mistyped name is refused before anything is written
+        find_detectors(_expanded(detectors, run))  # a mistyped name is refused before anything is written
         record_command(run)
         return examine_open(run, detectors, workers=workers, observer=observer or Observer())
 
@@ -38,7 +42,7 @@ def examine_open(run: Run, detectors: Sequence[str], *, workers: int | None, obs
     """The same for a run that is open already."""
     progress = Progress()
     with observer.watch("examining", progress, unit="looks"):
-        return examine_chains(run, _expanded(detectors), workers=workers, progress=progress)
+        return examine_chains(run, _expanded(detectors, run), workers=workers, progress=progress)
 
 
 def faults_line(done: Examined) -> str:
@@ -49,8 +53,11 @@ def faults_line(done: Examined) -> str:
     return f"{done.faults[0]}{more}; all else is kept. Mend it and examine again, or leave it out"
 
 
-def _expanded(detectors: Sequence[str]) -> list[str]:
-    return names("failures") if list(detectors) == ["all"] else expand_detectors(detectors)
+def _expanded(detectors: Sequence[str], run: Run) -> list[str]:
+    chosen = study_of(run.manifest.study).failures
+    suitable = [name for name in names("failures") if suits(name, chosen)]
+    expanded = (suitable if name == "all" else expand_detectors([name]) for name in detectors)
+    return list(dict.fromkeys(name for part in expanded for name in part))
 
 
 def record_command(run: Run) -> None:

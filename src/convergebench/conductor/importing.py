@@ -12,12 +12,14 @@ from convergebench.conductor.observer import Observer
 from convergebench.conductor.study import require_names
 from convergebench.datasets.layouts import read_chains
 from convergebench.datasets.recordings import ImportChoices, prepare_recordings
+from convergebench.engine.prepared import Prepared
 from convergebench.errors import StudyError
 from convergebench.progress import Progress
 from convergebench.registry import suggest
 from convergebench.store.manifest import Manifest, read_manifest
 from convergebench.store.records import Records
 from convergebench.store.run import Run, is_complete
+from convergebench.studies.restoration_table import DEGRADATIONS, SCENES
 from convergebench.texts import one_line
 from convergebench.types import KINDS, Kind
 
@@ -63,11 +65,11 @@ def import_chains(
     require_names(root, source)
     if options.images is not None and not options.images.is_dir():
         raise StudyError(f"--images {options.images} is no folder")
-    name, why, found = read_chains(source, options.layout, options.images)
+    there, known = _already_there(root)
+    name, why, found = read_chains(source, options.layout, options.images, run=root if there else None)
     observer.say(one_line(f"read as {name}: {why}; {len(found.chains)} chains"))
     for note in found.notes:
         observer.say(one_line(f"note    {note}"))
-    there, known = _already_there(root)
     choices = ImportChoices(options.editor, _kind(options.kind), options.variant, options.limit)
     reading = Progress()
     with observer.watch("reading", reading, unit="images"):
@@ -85,7 +87,7 @@ def import_chains(
     whole = [chain for chain in prepared.chains if (chain.editor, chain.case.id) not in failed]
     return Imported(
         chains=len(whole),
-        edits=sum(chain.study.calls(chain.case) for chain in whole),
+        edits=sum(chain.study.calls(chain.case) for chain in whole) - _missing(prepared),
         editors=tuple(prepared.editors),
         study=prepared.study,
         failed=len(failed),
@@ -93,6 +95,11 @@ def import_chains(
         stopped=ended.stopped,
         interrupted=ended.interrupted,
     )
+
+
+def _missing(prepared: Prepared) -> int:
+    """Restorations that were not delivered: they are no recordings."""
+    return 0 if prepared.study != "restoration" else len(prepared.chains) - len(prepared.recordings)
 
 
 def _require_whole(left_out: Sequence[str], others: int, *, skip_broken: bool) -> None:
@@ -107,10 +114,10 @@ def _require_whole(left_out: Sequence[str], others: int, *, skip_broken: bool) -
 def _kind(word: str | None) -> Kind | None:
     if word is None:
         return None
-    for kind in KINDS:
-        if kind == word:
-            return kind
-    raise StudyError(f"--kind {word} is none of {', '.join(KINDS)}{suggest(word, KINDS)}")
+    known = (*KINDS, *SCENES, *DEGRADATIONS)
+    if word in known:
+        return word
+    raise StudyError(f"--kind {word} is none of {', '.join(KINDS)}, or of restoration's kinds{suggest(word, known)}")
 
 
 def _already_there(root: Path) -> tuple[Manifest | None, frozenset[str]]:

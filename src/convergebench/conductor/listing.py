@@ -1,10 +1,11 @@
-"""What there is: editors, metrics, suites, edit pairs, studies, variants and detectors, plug-ins included, as rows."""
+"""What there is: editors, metrics, suites, edit pairs, studies, variants, detectors and degradations as rows."""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from convergebench.degradations import load_degradation
 from convergebench.editors._table import TABLE
 from convergebench.editors.base import lacks as editor_lacks
 from convergebench.editors.find import make_editor
@@ -184,6 +185,19 @@ def detector_rows() -> list[dict[str, str]]:
     """Every detector of failures."""
     facts = [load_detector(name).facts for name in names("failures")]
     return [{"detector": one.name, "level": one.level, "failure": one.title, "speaks when": one.rule} for one in facts]
+
+
+def degradation_rows() -> list[dict[str, str]]:
+    """Every degradation; a plug-in that cannot load is listed with its reason."""
+    rows = []
+    for name in names("degradations"):
+        try:
+            one = load_degradation(name)
+        except ConvergeBenchError as error:
+            rows.append({"degradation": name, "family": "", "what it does": "cannot be loaded", "lacks": str(error)})
+            continue
+        rows.append({"degradation": name, "family": one.family, "what it does": one.summary, "lacks": ""})
+    return rows
 
 
 def study_rows() -> list[dict[str, str]]:

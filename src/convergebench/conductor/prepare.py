@@ -20,7 +20,7 @@ from convergebench.roles import ROLE_NAMES, make_roles, require_role
 from convergebench.roles.base import Role
 from convergebench.rubrics.rubric import load_rubric
 from convergebench.studies.base import BaseStudy, Sources, load_study, study_code
-from convergebench.studies.spec import EditorTable, StudySpec
+from convergebench.studies.spec import EditorTable, ExamineTable, StudySpec
 from convergebench.types import Case, Editor, EditPair, Settings, SourceImage, State
 
 
@@ -39,7 +39,6 @@ def prepare(
         raise StudyError("the study names no editor; add --editor sim-jpeg (cbench list editors)")
     given = editors or {}
     found = study_sources(spec, sources)
-    sources = found.images
     pairs = load_pairs(spec.edits.pairs, wordings=spec.edits.wordings)
     entries = with_own_names(spec.editors)
     editors = {
@@ -50,7 +49,8 @@ def prepare(
         require_supported(editor, name, settings[name])
     _require_different(editors, settings)
     kind = load_study(spec.study)
-    find_detectors(expand_detectors(spec.examine.detectors))  # a wrong name is an error before the first call
+    spec = _with_detectors(spec, kind)
+    find_detectors(expand_detectors(spec.examine.detectors or ()))  # a wrong name is an error before the first call
     metrics = tuple(expand(spec.measure.metrics))
     players = _players(spec, kind, metrics) | dict(roles or {})
     for name in kind.roles:
@@ -60,11 +60,13 @@ def prepare(
         if study.name != spec.study:  # its parts are found by the name that is written into the run
             raise StudyError(f"the study '{spec.study}' calls itself '{study.name}'; its name should be '{spec.study}'")
         walks = {name: kind.of(spec.parameters, settings[name]) for name in editors}
+        sources = list(study.pictures(found.images))
         stated = [(image, State(f"i1:{image.sha256}", f"i1:{image.sha256}")) for image in sources]
-        cases, without = found.require_here(spec, _cases(study, stated, pairs))
+        cases, without = found.require_here(spec, _cases(study, stated, pairs), sources)
         without += unfit_pictures(sources, pairs, cases)
         used = {case.source_id for case in cases}
-        sources = [image for image in sources if image.id in used]
+        references = {case.clean.image for case in cases if case.clean}
+        sources = [image for image in sources if image.id in used or f"i1:{image.sha256}" in references]
         for name, editor in editors.items():
             _require_fitting(editor, name, sources)
         chains, left_out = _chains(study, walks, editors, cases)
@@ -93,6 +95,13 @@ def prepare(
     )
 
 
+def _with_detectors(spec: StudySpec, kind: type[BaseStudy]) -> StudySpec:
+    """The study file with the detectors that its study is examined by, unless the file says which."""
+    if spec.examine.detectors is not None:
+        return spec
+    return spec.model_copy(update={"examine": ExamineTable(detectors=kind.failures if kind.examines else ())})
+
+
 def _cases(study: BaseStudy, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
     """The cases of a study; each has an id of its own, under which it is kept."""
     cases = study.cases(sources, pairs)
@@ -116,6 +125,9 @@ def _chains(
     for name, editor in editors.items():
         faults: dict[Settings, str] = {}
         for case in cases:
+            if reason := study.unneeded(case, editor.capabilities):
+                left_out[f"{name}: {reason}"] = None
+                continue
             own = walks[name].settings_of(case)
             if own not in faults:
                 faults[own] = unsupported_setting(editor, own)

@@ -23,18 +23,21 @@ class StudySources(NamedTuple):
     suite: Suite | None = None
     """None: the images were given."""
 
-    def require_here(self, spec: StudySpec, cases: Sequence[Case]) -> tuple[list[Case], list[str]]:
+    def require_here(
+        self, spec: StudySpec, cases: Sequence[Case], pictures: Sequence[SourceImage]
+    ) -> tuple[list[Case], list[str]]:
         """The cases whose images are here, and one line about the others; `Prerequisite` unless the study is partial.
 
         Cases are laid out before it is known which images are here, so that one that is missing is never replaced by
-        another.
+        another. `pictures` are those of the study, some of which may be made from others.
         """
-        used = {case.source_id for case in cases}
+        made_from = {image.id: image.clean for image in pictures if image.clean}
+        used = {made_from.get(case.source_id, case.source_id) for case in cases}
         missing = [one for one in self.suite.missing if one.id in used] if self.suite else []
         if self.suite is None or not missing:
             return list(cases), []
         lost = {one.id for one in missing}
-        left = [case for case in cases if case.source_id not in lost]
+        left = [case for case in cases if made_from.get(case.source_id, case.source_id) not in lost]
         lack = not_here(self.suite, missing, spec.images.suite)
         if not left or not spec.images.partial:
             raise Prerequisite(f"{lack}{LEAVE_OUT if left else ''}")
@@ -55,15 +58,18 @@ def study_sources(spec: StudySpec, given: Sequence[SourceImage] | None) -> Study
 
 
 def choose(images: Sequence[SourceImage], kinds: Sequence[str], limit: int) -> list[SourceImage]:
-    """Images of these kinds; under a limit, taken in turn from each kind so that the balance stays."""
-    fitting = [image for image in images if image.kind in kinds]
-    if not limit or len(fitting) <= limit:
-        return fitting
-    every = dict.fromkeys([*KINDS, *kinds])
+    """Images of these kinds (none: of all); under a limit, taken in turn from each kind so that the balance stays.
+
+    A clean picture that others are degraded copies of comes along with them and does not count.
+    """
+    references = {image.clean for image in images if image.clean}
+    fitting = [image for image in images if image.id not in references and (not kinds or image.kind in kinds)]
+    every = dict.fromkeys([*KINDS, *kinds, *(image.kind for image in fitting)])
     queues = [[image for image in fitting if image.kind == kind] for kind in every]
     turns = [queue[index] for index in range(len(fitting)) for queue in queues if index < len(queue)]
-    chosen = {image.id for image in turns[:limit]}
-    return [image for image in fitting if image.id in chosen]
+    taken = turns[:limit] if limit else turns
+    chosen = {image.id for image in taken} | {image.clean for image in taken}
+    return [image for image in images if image.id in chosen]
 
 
 def unfit_pictures(images: Sequence[SourceImage], pairs: Sequence[EditPair], cases: Sequence[Case]) -> list[str]:

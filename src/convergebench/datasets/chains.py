@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from convergebench.types import Kind, Operation
+from convergebench.types import Kind, Operation, SourceImage
+
+if TYPE_CHECKING:
+    from convergebench.edits.restoration_prompts import RestorationPrompt
 
 UNSTATED = "unstated"
 """The licence of sets and pictures without one."""
@@ -37,6 +40,8 @@ class RecordedSource:
     """Its provenance, for the manifest: a set, a row, an address."""
     licence: str | None = None
     """Its own licence; None: that of the set."""
+    known: SourceImage | None = None
+    """What a suite or a run says of it, its kind and licence included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,12 @@ class RecordedChain:
     """Instructions after the last image, which gave none."""
     round_trip: RoundTripWords | None = None
     """Set where the steps alternate between doing and undoing."""
+    prompt: RestorationPrompt | None = None
+    """Set where the source is a spoilt picture and the step its restoration."""
+    clean: RecordedSource | None = None
+    """The clean picture that a restoration is compared with."""
+    instructed: bool = True
+    """False: the editor was given no words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from convergebench.datasets.chains import Picture, RecordedChain
+from convergebench.datasets.chains import Picture, RecordedChain, RecordedSource
 from convergebench.datasets.storable import require_storable
 from convergebench.errors import StudyError
 from convergebench.images.decode import Alpha, decode, probe
@@ -26,6 +26,8 @@ class CheckedChain:
     source: SourceImage
     steps: tuple[str, ...]
     """sha256 of every step's file."""
+    clean: SourceImage | None = None
+    """What a restoration is compared with."""
 
 
 def check_chains(
@@ -54,23 +56,30 @@ def _check(chain: RecordedChain, kind: Kind, known: frozenset[str]) -> CheckedCh
 
 def _checked(chain: RecordedChain, kind: Kind, known: frozenset[str]) -> CheckedChain:
     require_storable(chain)
-    picture = chain.source.picture
+    source = _source(chain.source, chain, kind=kind, known=known)
+    steps = tuple(_hashed(step.picture, "white", known) for step in chain.steps)
+    clean = _source(chain.clean, chain, kind=kind, known=known) if chain.clean else None
+    assert chain.editor is not None, "choose_chains() sets it"
+    return CheckedChain(chain.editor, chain, source if clean is None else replace(source, clean=clean.id), steps, clean)
+
+
+def _source(stated: RecordedSource, chain: RecordedChain, *, kind: Kind, known: frozenset[str]) -> SourceImage:
+    picture = stated.picture
     # a transparent source is refused, since it cannot be compared; edited pictures are decoded on white
     sha256 = _hashed(picture, "refuse", known)
-    steps = tuple(_hashed(step.picture, "white", known) for step in chain.steps)
     _, width, height = probe(picture.read(), what=picture.where)
-    source = SourceImage(
-        id=chain.source.id,
-        kind=chain.source.kind or kind,
+    if stated.known is not None:
+        return replace(stated.known, sha256=sha256, width=width, height=height, read=picture.read)
+    return SourceImage(
+        id=stated.id,
+        kind=stated.kind or kind,
         sha256=sha256,
         width=width,
         height=height,
-        licence=chain.source.licence or chain.licence,
-        source=chain.source.origin or f"{chain.origin}: {chain.id}",
+        licence=stated.licence or chain.licence,
+        source=stated.origin or f"{chain.origin}: {chain.id}",
         read=picture.read,
     )
-    assert chain.editor is not None, "choose_chains() sets it"
-    return CheckedChain(chain.editor, chain, source, steps)
 
 
 def _hashed(picture: Picture, alpha: Alpha, known: frozenset[str]) -> str:

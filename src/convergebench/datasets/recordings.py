@@ -11,6 +11,7 @@ from convergebench.datasets.check_pictures import CheckedChain, check_chains
 from convergebench.datasets.instructions import operation_of
 from convergebench.datasets.licences import read_licence
 from convergebench.datasets.recorded_variants import variant_of
+from convergebench.datasets.restored_chains import restoration_chain, same_prompt
 from convergebench.editors.replay import PlaybackEditor, RecordedAnswer
 from convergebench.edits.geometry import GEOMETRY
 from convergebench.edits.variants import load_variants
@@ -23,6 +24,7 @@ from convergebench.registry import suggest
 from convergebench.store.manifest import Manifest
 from convergebench.studies.base import study_of
 from convergebench.studies.recorded import Recorded
+from convergebench.studies.recorded_restoration import RecordedRestoration
 from convergebench.studies.replicate import Replicate
 from convergebench.studies.roundtrip import RoundTrip
 from convergebench.types import KINDS, Case, EditPair, Kind, Operation, Settings, SourceImage, State
@@ -93,12 +95,18 @@ def prepare_recordings(
     if not good:
         raise StudyError(f"nothing to import: {left_out[0]}" if left_out else "nothing to import: no chain was chosen")
     sources = _sources(good, there.sources if there else {})
-    round_trips = [one for one in good if one.chain.round_trip is not None]
-    found = _round_trips(good, sources) if round_trips else _linear(good, sources, choices)
+    if any(one.chain.prompt is not None for one in good):
+        found = [restoration_chain(one, sources[one.source.sha256], _content(one)) for one in good]
+    elif any(one.chain.round_trip is not None for one in good):
+        found = _round_trips(good, sources)
+    else:
+        found = _linear(good, sources, choices)
     editors = dict.fromkeys(chain.editor for chain in found)
     edits: dict[str, dict[str, Any]] = {}
     for one in found:
         for label, facts in one.study.edits([one.case]).items():  # type: ignore[attr-defined]
+            if there is not None and isinstance(one.study, RecordedRestoration):
+                facts = same_prompt(facts, there.pairs.get(label, {}))
             if edits.setdefault(label, facts) != facts:
                 raise StudyError(
                     f"chains called '{label}' ask for it in different words, '{one.case.id}' among them; give those "
@@ -107,7 +115,7 @@ def prepare_recordings(
     name = found[0].study.name
     return Prepared(
         study=there.study if there and _compare_alike(there.study, name) else name,
-        sources=tuple(sources.values()),
+        sources=tuple(_with_clean(good, sources)),
         edits=edits,
         editors={editor: _playback(editor, good) for editor in editors},
         chains=tuple(found),
@@ -115,7 +123,8 @@ def prepare_recordings(
         spec={},
         fixed={},
         options={editor: {"use": "replay", "options": {}} for editor in editors},
-        recordings={f"{one.editor}/{one.chain.id}": _content(one) for one in good},
+        # a result that is still missing may come later
+        recordings={f"{one.editor}/{one.chain.id}": _content(one) for one in good if one.steps},
         left_out=tuple(left_out),
     )
 
@@ -140,6 +149,16 @@ def _sources(good: Sequence[CheckedChain], there: Mapping[str, Mapping[str, Any]
                 f"'{identity}' is two different pictures, in the chains '{chain}' and '{one.chain.id}'; rename one"
             )
     return found
+
+
+def _with_clean(good: Sequence[CheckedChain], sources: Mapping[str, SourceImage]) -> list[SourceImage]:
+    """With the pictures that restorations are compared with, each before what was made from it."""
+    found: dict[str, SourceImage] = {}
+    for one in good:
+        for image in (one.clean, sources[one.source.sha256]):
+            if image is not None and found.setdefault(image.id, image).sha256 != image.sha256:
+                raise StudyError(f"'{image.id}' is two different pictures; rename one")
+    return list(found.values())
 
 
 def _with_known_facts(source: SourceImage, facts: Mapping[str, Any]) -> SourceImage:
@@ -213,7 +232,8 @@ def _playback(editor: str, good: Sequence[CheckedChain]) -> PlaybackEditor:
     mine = [one.chain for one in good if one.editor == editor]
     answers = {chain.id: [_answer(step) for step in chain.steps] for chain in mine}
     simulated = all(chain.simulated for chain in mine)
-    return PlaybackEditor(editor, answers, fingerprint=_FINGERPRINT, simulated=simulated)
+    instructed = any(chain.instructed for chain in mine)
+    return PlaybackEditor(editor, answers, fingerprint=_FINGERPRINT, simulated=simulated, instructed=instructed)
 
 
 def _answer(step: RecordedStep) -> RecordedAnswer:

@@ -45,6 +45,7 @@ class PlaybackEditor:
         fingerprint: str,
         cases: Mapping[str, str] | None = None,
         simulated: bool = False,
+        instructed: bool = True,
     ) -> None:
         self.name = name
         self.chains = dict(chains)
@@ -52,7 +53,7 @@ class PlaybackEditor:
         for chain in self.cases.values():
             self._chain(chain)
         self.fingerprint = fingerprint
-        self.capabilities = Capabilities(seconds_per_call=0.01, simulated=simulated)
+        self.capabilities = Capabilities(seconds_per_call=0.01, simulated=simulated, instructed=instructed)
         self.limits = Limits(at_once=4)
 
     async def edit(self, request: EditRequest) -> Edited:

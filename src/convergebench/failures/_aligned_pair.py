@@ -114,7 +114,7 @@ def aligned_to_source(chain: ChainView, index: int) -> AlignedPair | None:
     """The step aligned with the source; None where too little is common to both."""
     view = chain.steps[index]
     step, source = chain.upright(index), chain.frame(0)
-    found = _registered(step, source)
+    found = registered(step, source)
     step, source, scale, part = _common(step, source, found)
     if min(source.size) < SMALLEST:
         return None
@@ -168,7 +168,8 @@ def _starts(length: int, side: int, apart: int) -> list[int]:
     return [first + place * apart for place in range(count)]
 
 
-def _registered(step: Frame, source: Frame) -> Registration:
+def registered(step: Frame, source: Frame) -> Registration:
+    """Where the source is in the step; laid over each other by their sizes where that cannot be told."""
     try:
         found = register(step, source)
     except Unmeasurable:

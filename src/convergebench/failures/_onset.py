@@ -1,9 +1,10 @@
 """The step at which a failure begins, by as few measured steps as possible; three in a row must show it.
 
-A score of 1 or more exceeds the threshold. A failure begins at the first step that exceeds it together with the next
-two measurable steps. In chains of up to 24 steps every step is measured. In longer ones the first four, a spread and
-the last three are, and the onset is bisected between the last step below and the first above the threshold; a failure
-that comes and goes between two measured steps is missed.
+In restorations one step is enough, since every round is a result by itself. A score of 1 or more exceeds the threshold.
+A failure begins at the first step that exceeds it together with the next two measurable steps. In chains of up to 24
+steps every step is measured. In longer ones the first four, a spread and the last three are, and the onset is bisected
+between the last step below and the first above the threshold; a failure that comes and goes between two measured steps
+is missed.
 """
 
 from __future__ import annotations
@@ -58,9 +59,10 @@ def confidence(score: float) -> float:
 def find_onset(chain: ChainView, measure: MeasureStep) -> Examination:
     """Search a chain for the first step from which `measure` exceeds the threshold."""
     steps = [step.index for step in chain.steps[1:] if step.compared != "no"]
-    if len(steps) < IN_A_ROW:
-        return cannot_tell(f"{IN_A_ROW} steps in a row are needed, and {len(steps)} can be compared with the source")
-    search = _Search(steps, measure)
+    in_a_row = 1 if chain.restores else IN_A_ROW
+    if len(steps) < in_a_row:
+        return cannot_tell(f"{in_a_row} steps in a row are needed, and {len(steps)} can be compared with the source")
+    search = _Search(steps, measure, in_a_row)
     found = search.span()
     tried = search.scores
     measured = {step: score for step, score in sorted(tried.items()) if score is not None}
@@ -69,7 +71,7 @@ def find_onset(chain: ChainView, measure: MeasureStep) -> Examination:
         for name, value in score.numbers.items():
             probes.setdefault(name, {})[step] = value
     if found is None:
-        if len(measured) < max(IN_A_ROW, len(tried) / 2):
+        if len(measured) < max(in_a_row, len(tried) / 2):
             return cannot_tell(f"{len(measured)} of {len(tried)} steps looked at could be measured", probes)
         return Examination(probes=probes)
     shown = measured[found.peak]
@@ -85,9 +87,10 @@ def find_onset(chain: ChainView, measure: MeasureStep) -> Examination:
 
 
 class _Search:
-    def __init__(self, steps: Sequence[int], measure: MeasureStep) -> None:
+    def __init__(self, steps: Sequence[int], measure: MeasureStep, in_a_row: int) -> None:
         self.steps = steps
         self.measure = measure
+        self.in_a_row = in_a_row
         self.scores: dict[int, StepScore | None] = {}
 
     def span(self) -> FailureSpan | None:
@@ -135,7 +138,7 @@ class _Search:
         return above
 
     def _persists(self, start: int) -> bool:
-        """Whether this position and the next two measurable ones exceed the threshold."""
+        """Whether this position and the next measurable ones exceed the threshold, as many as are required."""
         row = 0
         for position in range(start, len(self.steps)):
             if self._score(position) is None:
@@ -143,7 +146,7 @@ class _Search:
             if not self._exceeds(position):
                 return False
             row += 1
-            if row == IN_A_ROW:
+            if row == self.in_a_row:
                 return True
         return False
 

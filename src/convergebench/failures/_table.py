@@ -1,6 +1,6 @@
 """Built-in names → modules, by level. Read only when a name is looked up."""
 
-_NAMES = (
+EDITS = (
     "simplification",
     "counting",
     "replacement",
@@ -19,7 +19,22 @@ _NAMES = (
     "texture-loss",
     "overconfidence",
 )
+"""Failures of chains of edits, which start from an intact picture."""
+RESTORATIONS = (
+    "structure-change",
+    "invented-edges",
+    "invented-texture",
+    "colour-on-grey",
+    "lost-object",
+    "new-object",
+    "aspect-ratio",
+)
+"""Failures of restorations, which start from a degraded picture."""
+SETS: dict[str, tuple[str, ...]] = {"edits": EDITS, "restorations": RESTORATIONS}
+"""Names for several detectors, in study files and on the command line."""
 
 TABLE: dict[str, str] = {
-    name: f"convergebench.failures.{word}:{word}" for name in _NAMES for word in [name.replace("-", "_")]
+    name: f"convergebench.failures.{word}:{word}"
+    for name in dict.fromkeys((*EDITS, *RESTORATIONS))
+    for word in [name.replace("-", "_")]
 }

@@ -58,6 +58,8 @@ class StepView:
 
 KEPT = 6
 """Decoded pictures a view caches besides the source; a chain of 100 steps at 4K does not fit into memory."""
+CLEAN = -1
+"""Where a view caches the clean picture."""
 
 
 @dataclass
@@ -71,6 +73,10 @@ class ChainView:
     family: str
     steps: Sequence[StepView]
     """The source first, then every step that returned a picture."""
+    restores: bool = False
+    """Whether the source is a degraded picture and every step a restoration of it."""
+    load_clean: Callable[[], Frame] | None = field(default=None, repr=False)
+    """Decodes the clean picture that the source is a degraded copy of; None if there is none."""
     _frames: dict[int, Frame] = field(default_factory=dict, repr=False)
 
     @property
@@ -86,9 +92,15 @@ class ChainView:
         """The picture as returned."""
         if index not in self._frames:
             self._frames[index] = self.steps[index].load()
-            for old in [one for one in self._frames if one != 0][:-KEPT]:
+            for old in [one for one in self._frames if one > 0][:-KEPT]:
                 del self._frames[old]
         return self._frames[index]
+
+    def clean(self) -> Frame | None:
+        """The clean picture, if there is one."""
+        if self.load_clean is not None and CLEAN not in self._frames:
+            self._frames[CLEAN] = self.load_clean()
+        return self._frames.get(CLEAN)
 
     def upright(self, index: int) -> Frame:
         """The picture with every requested mirroring and rotation undone, so that it has the source's orientation."""

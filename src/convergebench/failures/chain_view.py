@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -17,6 +17,8 @@ from convergebench.store.queries.examining import cases_by_id, chain_steps, comp
 from convergebench.store.records import Records
 from convergebench.types import Operation
 
+RESTORED = "restored"
+"""The role of comparisons of a restoration, with the clean picture or by itself; step 0 is the degraded picture."""
 KEPT_BYTES = 256 * 2**20
 """Bytes of decoded pictures of one chain that a worker caches for the next detector."""
 
@@ -38,6 +40,15 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class CleanRecord:
+    """The clean picture that a chain's source is a degraded copy of."""
+
+    image: str
+    file: str
+    """Relative to the run directory."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChainRecord:
     """Everything the journal holds about a chain, picklable for a worker process."""
 
@@ -51,6 +62,8 @@ class ChainRecord:
     """The source first."""
     history: str
     """Key of the last step, which identifies all steps before it too."""
+    restores: bool = False
+    clean: CleanRecord | None = None
 
     @property
     def last(self) -> int:
@@ -78,7 +91,7 @@ def read_chains(root: Path, records: Records) -> Iterator[ChainRecord]:
                     *(row.position, row.image, row.file, row.instruction),
                     operation=facts.get("step"),
                     orientation=facts.get("return"),
-                    compared="whole" if "return" in facts else "around" if "around" in facts else "no",
+                    compared=_compared(facts),
                     reasoning=row.reasoning,
                     # a parent that is not a step of this chain is its source
                     parent=positions.get(row.parent, 0),
@@ -86,17 +99,26 @@ def read_chains(root: Path, records: Records) -> Iterator[ChainRecord]:
             )
         if history:
             known = cases[case]
+            clean = images.get(known.clean or "")
             yield ChainRecord(
                 *(store, editor, case, known.source, known.pair, known.category),
                 steps=tuple(steps),
                 history=history,
+                restores=RESTORED in compared.get((editor, case, 1), {}),
+                clean=None if clean is None else CleanRecord(clean.id, clean.file),
             )
+
+
+def _compared(facts: Mapping[str, Operation | None]) -> Compared:
+    if "return" in facts or RESTORED in facts:
+        return "whole"
+    return "around" if "around" in facts else "no"
 
 
 def _comparisons(records: Records) -> dict[tuple[str, str, int], dict[str, Operation | None]]:
     """(editor, case, step) → role → operation, for the roles that detectors use."""
     found: dict[tuple[str, str, int], dict[str, Operation | None]] = {}
-    for row in comparisons_of(records, "step", "return", "around"):
+    for row in comparisons_of(records, "step", "return", "around", RESTORED):
         found.setdefault((row.editor, row.case, row.step), {})[row.role] = cast("Operation | None", row.operation)
     return found
 
@@ -120,7 +142,10 @@ def view_of(record: ChainRecord) -> ChainView:
         )
         for step in record.steps
     ]
-    return ChainView(record.editor, record.case, record.source, record.variant, record.family, steps)
+    return ChainView(
+        *(record.editor, record.case, record.source, record.variant, record.family, steps, record.restores),
+        load_clean=pictures.loader(record.clean) if record.clean else None,
+    )
 
 
 class _Pictures:
@@ -131,10 +156,10 @@ class _Pictures:
         self._pixels: dict[str, Pixels] = {}
         self._bytes = 0
 
-    def loader(self, step: StepRecord) -> Callable[[], Frame]:
+    def loader(self, step: StepRecord | CleanRecord) -> Callable[[], Frame]:
         return lambda: Frame(self._load(step), step.image)
 
-    def _load(self, step: StepRecord) -> Pixels:
+    def _load(self, step: StepRecord | CleanRecord) -> Pixels:
         if step.image in self._pixels:
             return self._pixels[step.image]
         data = self._images.read(step.file, step.image)

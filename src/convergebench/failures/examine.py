@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from convergebench.errors import ConvergeBenchError
-from convergebench.failures.base import ChainView, DetectorFacts, Examination, Finding
+from convergebench.failures import suits
+from convergebench.failures.base import ChainView, DetectorFacts, Examination, Finding, does_not_apply
 from convergebench.failures.chain_view import ChainRecord, read_chains, view_of
 from convergebench.failures.evidence import cut_evidence
 from convergebench.failures.find import checked_examination, find_detector, find_detectors
@@ -140,6 +141,9 @@ def examine_chain(task: ExaminationTask) -> tuple[str, str, list[DetectorAnswer]
 
 
 def _run_detector(name: str, view: ChainView) -> DetectorAnswer:
+    if not suits(name, ["restorations" if view.restores else "edits"]):
+        what = "a restoration should differ from its source" if view.restores else "the chain restores nothing"
+        return DetectorAnswer(name, does_not_apply(what))
     try:
         answer = checked_examination(find_detector(name)(view), view.last)
         evidence = tuple(cut_evidence(view, one.shown or 0, one.region) for one in answer.findings)

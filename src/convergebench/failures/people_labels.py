@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from convergebench.failures import load_detector
+from convergebench.failures import load_detector, suits
 from convergebench.failures.base import Box, ChainView
 from convergebench.failures.chain_view import ChainRecord, read_chains, view_of
 from convergebench.failures.evidence import cut_evidence
@@ -57,12 +57,14 @@ def add_people(run: Run, labels: Sequence[Label]) -> list[Label]:
 
 
 def template_rows(records: Records, root: Path) -> Iterator[tuple[str, str, str]]:
-    """(editor, case, mode): what was looked for in each chain; every mode in a chain that was not examined."""
+    """(editor, case, mode): what was looked for in each chain; every fitting mode if the chain was not examined."""
     looked: dict[tuple[str, str], dict[str, None]] = {}
     for label in read_labels(records):
         looked.setdefault((label.editor, label.case), {})[label.mode] = None
     for chain in read_chains(root, records):
-        for mode in looked.get((chain.editor, chain.case), names("failures")):
+        kind = "restorations" if chain.restores else "edits"
+        fitting = [mode for mode in names("failures") if suits(mode, [kind])]
+        for mode in looked.get((chain.editor, chain.case), fitting):
             yield chain.editor, chain.case, mode
 
 

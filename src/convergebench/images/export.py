@@ -9,6 +9,7 @@ from convergebench.errors import StudyError
 from convergebench.ids import canonical
 from convergebench.images.decode import probe
 from convergebench.images.suite import Suite
+from convergebench.types import SourceImage
 
 _SUFFIXES = {"image/jpeg": "jpg", "image/tiff": "tif"}
 
@@ -25,14 +26,20 @@ def export_suite(suite: Suite, out: Path) -> Path:
         data = image.read()
         path = file_name(image.id, probe(data, what=f"image '{image.id}'").mime)
         write_once(out / path, data)
-        facts = {"id": image.id, "kind": image.kind, "licence": image.licence, "source": image.source}
-        told: dict[str, object] = {"title": image.title, "credit": image.credit}
-        told |= {"holds": list(image.holds)} if image.holds is not None else {}
-        told |= {"focus": list(image.focus)} if image.focus != (0.5, 0.5) else {}
-        told = {name: value for name, value in told.items() if value != ""}
-        tables.append(toml_table("[[image]]", {**facts, **told, "sha256": image.sha256, "path": path}))
+        tables.append(image_table(image, path))
     write_once(manifest, "\n".join(tables).encode())
     return manifest
+
+
+def image_table(image: SourceImage, path: str) -> str:
+    """The image's table in a manifest; `path` is its file's."""
+    facts = {"id": image.id, "kind": image.kind, "licence": image.licence, "source": image.source}
+    told: dict[str, object] = {"title": image.title, "credit": image.credit}
+    told |= {"holds": list(image.holds)} if image.holds is not None else {}
+    told |= {"focus": list(image.focus)} if image.focus != (0.5, 0.5) else {}
+    told |= {"clean": image.clean, "degradation": image.degradation}
+    told = {name: value for name, value in told.items() if value != ""}
+    return toml_table("[[image]]", {**facts, **told, "sha256": image.sha256, "path": path})
 
 
 def file_name(id: str, mime: str) -> str:

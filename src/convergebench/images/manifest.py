@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +17,13 @@ from convergebench.types import SourceImage
 Row = FileRow | PackageRow | FetchedRow
 
 
-def read_manifest(path: Path, kinds: Iterable[str] | None = None) -> Suite:
-    """The suite a manifest describes (or its images of these kinds); raises `StudyError` if a file's sha256 differs.
+def read_manifest(path: Path, kinds: Iterable[str] | None = None, ids: Collection[str] = ()) -> Suite:
+    """The suite a manifest describes (or its images of these kinds and ids); `StudyError` if a file's sha256 differs.
 
     Photographs that were not fetched yet are in `missing`.
     """
     content = read_document(path, ManifestFile)
-    rows = [row for row in content.image if kinds is None or row.kind in kinds]
+    rows = [row for row in content.image if (kinds is None or row.kind in kinds) and (not ids or row.id in ids)]
     originals = find_originals([row for row in rows if isinstance(row, FetchedRow)])
     title = f"{content.name} {content.version}" if content.version > 1 else ""
     images: list[SourceImage] = []
@@ -35,7 +35,20 @@ def read_manifest(path: Path, kinds: Iterable[str] | None = None) -> Suite:
         else:
             lost = _described(row, (row.width, row.height), partial(_not_here, row.id, found), title)
             missing.append(MissingImage(lost, place, found))
-    return Suite(content.name, tuple(images), content.version, tuple(missing))
+    suite = Suite(content.name, tuple(images), content.version, tuple(missing))
+    return suite if not content.square else _squares(suite, content.square, path)
+
+
+def _squares(suite: Suite, side: int, path: Path) -> Suite:
+    from convergebench.images.squares import squares
+
+    for image in suite.listed:
+        if min(image.width, image.height) < side:
+            raise StudyError(
+                f"{path}: image '{image.id}' has {image.width} × {image.height} pixels, too few for square = {side}; "
+                "give a smaller square, or leave it out"
+            )
+    return squares(suite, side, suite.name, keep=True)
 
 
 def _image(row: Row, folder: Path, originals: Mapping[str, Path], suite: str) -> SourceImage | str:
@@ -70,6 +83,8 @@ def _described(row: Row, size: tuple[int, int], read: Callable[[], bytes], suite
         credit=row.credit,
         package=row.origin.label if row.origin else "",
         suite=suite,
+        clean=row.clean,
+        degradation=row.degradation,
         focus=row.focus,
     )
 

@@ -15,6 +15,8 @@ source = "https://example.org/anna"
 sha256 = "…"                    # of the bytes that are used
 path = "images/anna.jpg"        # or: package + file; or only origin, then the file is fetched
 focus = [0.5, 0.3]              # where a square cut should have its centre
+clean = "anna-clean"            # the image that this one is a degraded copy of
+degradation = "motion-blur"     # what it was degraded by
 origin = { registry = "npm", package = "x", version = "1.0.0", path = "package/a.jpg", sha256 = "…", size = 12345 }
 """
 
@@ -24,10 +26,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from convergebench.documents import Strict
 from convergebench.errors import Prerequisite
+from convergebench.kinds import require_word
+from convergebench.registry import suggest
 from convergebench.types import Kind
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
@@ -36,6 +40,8 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Noun = Annotated[str, StringConstraints(min_length=2, max_length=60, strip_whitespace=True)]
 Package = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
+Length = Annotated[int, Field(ge=0)]
+Side = Annotated[int, Field(ge=1)]
 
 LONGEST = 1536
 """Long side, in pixels, that fetched photographs are scaled to if they are larger."""
@@ -55,6 +61,8 @@ class PictureOrigin(Strict):
     """Of the original's bytes."""
     size: Annotated[int, Field(ge=0)] = 0
     """Its bytes; 0: not known."""
+    cut: tuple[Length, Length, Side] | None = None
+    """The square that was cut out of the upright original: left, top and side in pixels."""
 
     @property
     def label(self) -> str:
@@ -77,6 +85,9 @@ class _Facts(Strict):
     """In pixels, as used; 0: read it from the file."""
     height: Annotated[int, Field(ge=0)] = 0
     origin: PictureOrigin | None = None
+    clean: Annotated[str, StringConstraints(max_length=120)] = ""
+    """Id of the image in the same manifest that this one is a degraded copy of."""
+    degradation: Annotated[str, AfterValidator(lambda name: require_word(name) if name else name)] = ""
 
     @model_validator(mode="after")
     def _says_where_it_is_from(self) -> _Facts:
@@ -89,7 +100,9 @@ class _Facts(Strict):
         """Who made it and where it comes from, in one line."""
         if self.source or self.origin is None:
             return self.source
-        return f"{self.author or 'author not stated'}; {self.origin.label}, {self.origin.path}"
+        cut = self.origin.cut
+        enlarged = f", a square of {cut[2]} pixels enlarged to {self.width}" if cut and cut[2] < self.width else ""
+        return f"{self.author or 'author not stated'}; {self.origin.label}, {self.origin.path}{enlarged}"
 
 
 class FileRow(_Facts):
@@ -187,5 +200,18 @@ class ManifestFile(Strict):
     name: Identifier
     version: Annotated[int, Field(ge=1)] = 1
     title: str = ""
+    square: Length = 0
+    """Side in pixels of the squares that all pictures are scaled and cut to; 0: they are used as they are."""
     curation: Curation | None = None
     image: Annotated[tuple[ImageRow, ...], Field(min_length=1), BeforeValidator(_no_recipes)]
+
+    @model_validator(mode="after")
+    def _clean_images_are_there(self) -> ManifestFile:
+        rows = {row.id: row for row in self.image}
+        for row in self.image:
+            if row.clean and (row.clean == row.id or row.clean not in rows):
+                lack = "that is itself" if row.clean == row.id else f"there is no such image{suggest(row.clean, rows)}"
+                raise ValueError(f"image '{row.id}' has clean = '{row.clean}', and {lack}")
+            if row.clean and rows[row.clean].clean:
+                raise ValueError(f"image '{row.id}' has clean = '{row.clean}', which is a degraded copy itself")
+        return self

@@ -1,23 +1,22 @@
-"""The suites that come with the package: two manifests, and sub-suites of `builtin` by kind and size.
+"""The suites that come with the package: three manifests, and sub-suites by kind and size.
 
-A sub-suite is made by a rule and has no files of its own: the pictures of one kind, the short side scaled to the size
-(Lanczos), and the square cut out around the middle or the picture's `focus`. Nothing is enlarged: a picture with a
-shorter side is not in it. Ids are those of `builtin`.
+A sub-suite is made by a rule and has no files of its own: pictures of one kind or some chosen ones, as squares
+(`convergebench.images.squares`). Nothing is enlarged: a picture with a shorter side is not in it. Ids are those of the
+whole suite.
 """
 
 from __future__ import annotations
 
-import hashlib
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from convergebench.documents import read_document
 from convergebench.images.manifest import read_manifest
 from convergebench.images.rows import FetchedRow, FileRow, ManifestFile, PackageRow
-from convergebench.images.suite import MissingImage, Suite
-from convergebench.types import Kind, SourceImage
+from convergebench.images.squares import squares as squares
+from convergebench.images.suite import Suite
+from convergebench.types import Kind
 
 DATA = Path(__file__).parent / "data" / "suites"
 
@@ -25,63 +24,53 @@ DATA = Path(__file__).parent / "data" / "suites"
 class ShippedSuite:
     """A suite of this package; calling it loads it. Its `rows` say what is in it without reading a picture."""
 
-    def __init__(self, name: str, about: str, *, of: str = "", kind: Kind | None = None, side: int = 0) -> None:
-        self.name, self.kind, self.side = name, kind, side
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        *,
+        of: str = "",
+        kind: Kind | None = None,
+        side: int = 0,
+        chosen: Sequence[str] = (),
+    ) -> None:
+        self.name, self.kind, self.side, self.chosen = name, kind, side, tuple(chosen)
         self.path = DATA / f"{of or name}.toml"
         self.__doc__ = about
 
     def __call__(self) -> Suite:
         """Read its pictures; those that were not fetched yet are in `missing`."""
-        whole = read_manifest(self.path, None if self.kind is None else [self.kind])
+        whole = read_manifest(self.path, None if self.kind is None else [self.kind], self.chosen)
         return replace(whole, name=self.name) if not self.side else squares(whole, self.side, self.name)
 
     def rows(self) -> list[FileRow | PackageRow | FetchedRow]:
-        """The rows of its manifest that belong to it."""
+        """The rows of its manifest that belong to it, with the sizes that are used."""
         content = read_document(self.path, ManifestFile)
+        used = {"width": content.square, "height": content.square} if content.square else {}
         return [
-            row
+            row.model_copy(update=used)
             for row in content.image
-            if self.kind in (None, row.kind) and (not self.side or min(row.width, row.height) >= self.side)
+            if self.kind in (None, row.kind)
+            and (not self.chosen or row.id in self.chosen)
+            and (not self.side or min(row.width, row.height) >= self.side)
         ]
-
-
-def squares(suite: Suite, side: int, name: str) -> Suite:
-    """The suite's pictures as squares of `side` pixels; those with a shorter side are left out."""
-    lost = {one.id: one.reason for one in suite.missing}
-    fitting = [image for image in suite.listed if min(image.width, image.height) >= side]
-    with ThreadPoolExecutor() as pool:
-        here = [image for image in fitting if image.id not in lost]
-        images = tuple(pool.map(lambda image: _square(image, side, f"{name} {suite.version}"), here))
-    missing = (
-        MissingImage(replace(image, width=side, height=side), place, lost[image.id])
-        for place, image in enumerate(fitting)
-        if image.id in lost
-    )
-    return Suite(name, images, suite.version, tuple(missing))
-
-
-def _square(image: SourceImage, side: int, name: str) -> SourceImage:
-    read = partial(_read_square, image, side)
-    return replace(
-        image,
-        sha256=hashlib.sha256(read()).hexdigest(),
-        width=side,
-        height=side,
-        suite=name,
-        source=f"{image.source}; scaled and cut to a square of {side} pixels",
-        read=read,
-        focus=(0.5, 0.5),
-    )
-
-
-def _read_square(image: SourceImage, side: int) -> bytes:
-    from convergebench.images.sized import square
-
-    return square(image.read(), side, image.focus, what=f"image '{image.id}'")
 
 
 quick = ShippedSuite("quick", "Twelve small photographs, four of each kind: for trying things out.")
 builtin = ShippedSuite("builtin", "A hundred photographs in balance: for results that are shown to others.")
+restoration = ShippedSuite(
+    "restoration", "Pictures of the thirteen kinds of scenes of the study restoration, as squares of 1024 pixels."
+)
+restoration_quick = ShippedSuite(
+    "restoration-quick",
+    "Seven pictures of scenes, each of another kind, as squares of 512 pixels: for trying restorers out.",
+    of="restoration",
+    side=512,
+    chosen=(
+        *("maine-coon-cat", "cartoon-band", "old-man-in-riga", "couple-on-the-steps", "typewritten-recipe"),
+        *("leaves-above-a-creek", "checked-shirt"),
+    ),
+)
 
 _PARTS: dict[str, tuple[Kind | None, str]] = {
     "builtin": (None, "All photographs"),

@@ -71,6 +71,9 @@ UNPUBLISHED = ("cnniqa-live", "decay")
 """Our own no-reference metrics that are not among the literature's audited ones."""
 IQA = (*(name for name in NATIVE if name not in UNPUBLISHED), *PYIQA)
 
+RESTORED_LOOKS = ("sharpness", "noise", "saturation", "cast-a", "cast-b")
+"""How a restoration changed the look of its input."""
+
 SETS: dict[str, tuple[str, ...]] = {
     "classical": CLASSICAL,
     "learned": ("lpips", "dists"),
@@ -84,6 +87,8 @@ SETS: dict[str, tuple[str, ...]] = {
     "default": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, *ADHERENCE),
     "replicate": (*CLASSICAL, "rmse", "gist", *DIAGNOSTICS, "happened", *AROUND),
     "around": AROUND,
+    "restoration": ("psnr", "ssim", "ms-ssim", "delta-e", "piqe", *RESTORED_LOOKS),
+    "restoration-paper": ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa"),
 }
 """`default` runs on the light installation; `iqa` is the 21 no-reference metrics of the literature, `audit` all that
 are audited."""

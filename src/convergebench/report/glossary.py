@@ -23,6 +23,22 @@ def read_terms(file: str) -> Terms:
     return [(anchor, term, meaning) for anchor, term, meaning in parts]
 
 
+RESTORATION = ("full-reference", "no-reference", "semantic", "interval", "missing", "simulated")
+"""General terms that a restoration's page uses."""
+
+
+def restoration_glossary(settings: AnalysisSettings, unit: Unit, *, decay: bool = False) -> Terms:
+    """The terms of a restoration's page: its own first, without those of round trips."""
+    own = read_terms("glossary_restoration.txt")
+    general = [term for term in glossary(settings, unit) if term[0] in RESTORATION]
+    failures = _worded(read_terms("glossary_decay.txt"), unit) if decay else []
+    constants = (
+        f"Intervals: {settings.confidence:.0%}, {settings.interval}, over photographs. Resamples: {settings.draws}, "
+        f"seed {settings.seed}. Least share of pictures delivered: {settings.coverage:.0%}."
+    )
+    return [*own, *general, *failures, ("constants", "constants of this run", constants)]
+
+
 def glossary(settings: AnalysisSettings, unit: Unit, *, decay: bool = False) -> Terms:
     """All terms, in the run's unit and with its constants at the end."""
     constants = (
@@ -35,8 +51,11 @@ def glossary(settings: AnalysisSettings, unit: Unit, *, decay: bool = False) -> 
     )
     terms = [("unit", unit.one, UNITS.get(unit.one, f"What n counts: {unit.many}.")), *read_terms("glossary.txt")]
     terms += read_terms("glossary_decay.txt") if decay else []
+    return [*_worded(terms, unit), ("constants", "constants of this run", constants)]
+
+
+def _worded(terms: Terms, unit: Unit) -> Terms:
+    """The terms with the words of the run's unit in their texts."""
     values = {"way": "pair of instructions" if unit.way == "pair" else unit.way, "many": unit.many}
     values |= {"head": unit.head, "heads": unit.heads}
-    return [(a, term, text.format(**values)) for a, term, text in terms] + [
-        ("constants", "constants of this run", constants)
-    ]
+    return [(anchor, term, text.format(**values)) for anchor, term, text in terms]

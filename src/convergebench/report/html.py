@@ -69,11 +69,14 @@ def _notices(page: Page) -> Iterator[dict[str, Any]]:
     counts = ranking_counts(given.analysis.ranking)
     missing = int(given.measurements["value"].null_count()) if given.measurements.height else 0
     copies = len(given.uninstructed)
+    ignoring = "ignore words" if given.study.changes_stay else "only copy"  # a restorer that reads no words is a rival
+    if copies == 1:
+        ignoring = "ignores words" if given.study.changes_stay else "only copies"
     restricted = [name for name, facts in given.facts.items() if facts.noncommercial]
     align, moved = page.renderer.shared["align"], given.manifest.get("realigned")
     known = (
         (given.simulated, f"{count(len(given.simulated), 'editor')} simulated", "def-simulated", True),
-        (copies, f"{count(copies, 'editor')} only {'copies' if copies == 1 else 'copy'}", "def-copies", True),
+        (copies, f"{count(copies, 'editor')} {ignoring}", "def-copies", True),
         (missing, f"{count(missing, 'value')} missing", "cost", True),
         (counts.censored, "censored: some half-lives not reached", "def-censored", False),
         (

@@ -5,75 +5,30 @@ Put `\usepackage{booktabs}` in the preamble and `\input{ranking.tex}` where the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.report.booktabs import escape as escape
+from convergebench.report.booktabs import table
 from convergebench.report.input import ReportInput, rows
 from convergebench.report.output import write_whole
+from convergebench.report.restoration_latex import restoration_latex
 from convergebench.report.wording import group_name, interval, number, p_value, percent, rounds_interval
-
-_ESCAPES = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "−": r"\ensuremath{-}",
-    "–": "--",
-    "∞": r"\ensuremath{\infty}",
-    "√": r"\ensuremath{\surd}",
-    "·": r"\ensuremath{\cdot}",
-    "×": r"\ensuremath{\times}",
-    "≥": r"\ensuremath{\geq}",
-    "≤": r"\ensuremath{\leq}",
-    "↑": r"\ensuremath{\uparrow}",
-    "↓": r"\ensuremath{\downarrow}",
-    "…": r"\ldots{}",
-}
-
-
-def escape(text: object) -> str:
-    """The text with LaTeX's special characters escaped."""
-    return "".join(_ESCAPES.get(sign, sign) for sign in str(text).replace("\n", " "))
 
 
 def write_latex(given: ReportInput, out_dir: Path) -> list[Path]:
-    """Write ranking.tex, half_life.tex, pairwise.tex and breakdown.tex, also without rows."""
+    """Write ranking.tex, half_life.tex, pairwise.tex and breakdown.tex, also without rows; and those of restoration."""
     out_dir.mkdir(parents=True, exist_ok=True)
     made = {
         "ranking": ranking_latex(given),
         "half_life": half_life_latex(given),
         "pairwise": pairwise_latex(given),
         "breakdown": breakdown_latex(given),
+        **restoration_latex(given),
     }
     for name, content in made.items():
         write_whole(out_dir / f"{name}.tex", content)
     return [out_dir / f"{name}.tex" for name in made]
-
-
-def _table(name: str, columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str) -> str:
-    lines = [" & ".join(escape(cell) for cell in row) + r" \\" for row in body]
-    if not lines:
-        lines = [rf"\multicolumn{{{len(head)}}}{{l}}{{no result yet}} \\"]
-    return "\n".join(
-        [
-            r"\begin{table}[t]",
-            r"  \centering",
-            rf"  \caption{{{escape(caption)}}}",
-            rf"  \label{{tab:{name.replace('_', '-')}}}",
-            rf"  \begin{{tabular}}{{{columns}}}",
-            r"    \toprule",
-            "    " + " & ".join(escape(cell) for cell in head) + r" \\",
-            r"    \midrule",
-            *(f"    {line}" for line in lines),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
 
 
 def ranking_latex(given: ReportInput) -> str:
@@ -101,7 +56,7 @@ def ranking_latex(given: ReportInput) -> str:
     )
     band = f"{given.analysis.settings.confidence:.0%}"
     head = ["#", "editor", "C ↑", band, "done ↑", "undone ↑", "usable ↑", "Q ↑", "S ↑", "half-life ↑", "verdict"]
-    return _table("ranking", "rlrlrrrrrrl", head, body, caption)
+    return table("ranking", "rlrlrrrrrrl", head, body, caption)
 
 
 def half_life_latex(given: ReportInput) -> str:
@@ -127,7 +82,7 @@ def half_life_latex(given: ReportInput) -> str:
         f"means. n = {cases} cases at most, {missing} missing."
     )
     head = ["editor", "metric", "level", "median ↑", "interval", "mean ↑", "passed", "censored"]
-    return _table("half_life", "lllrlrrr", head, body, caption)
+    return table("half_life", "lllrlrrr", head, body, caption)
 
 
 def pairwise_latex(given: ReportInput) -> str:
@@ -151,7 +106,7 @@ def pairwise_latex(given: ReportInput) -> str:
         f"n = {cases} cases of {sources} sources, 0 missing: only common cases are compared."
     )
     head = ["better", "worse", "difference", "interval", "p", "p (Holm)", "significant"]
-    return _table("pairwise", "llrlrrl", head, body, caption)
+    return table("pairwise", "llrlrrl", head, body, caption)
 
 
 def breakdown_latex(given: ReportInput) -> str:
@@ -168,4 +123,4 @@ def breakdown_latex(given: ReportInput) -> str:
         f"n = {cases} cases per editor, {missing} missing."
     )
     head = ["editor", *(group_name(group)[1] for group in groups)]
-    return _table("breakdown", "l" + "r" * max(1, len(groups)), head if groups else ["editor", "AUC"], body, caption)
+    return table("breakdown", "l" + "r" * max(1, len(groups)), head if groups else ["editor", "AUC"], body, caption)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
+from convergebench.report.charts import printed_effects, printed_rated  # noqa: F401  (makes their charts drawable)
 from convergebench.report.charts.printed import RC_PARAMS, draw_figure
 from convergebench.report.charts.svg import Chart
 from convergebench.report.input import ReportInput

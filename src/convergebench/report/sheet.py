@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from convergebench.images.decode import decode
+from convergebench.images.frame import Pixels
 from convergebench.images.suite import Suite
 from convergebench.report.environment import Renderer
 from convergebench.report.page import style_context
@@ -20,6 +21,8 @@ from convergebench.studies.units import ROUND
 from convergebench.types import SourceImage
 
 LONG_SIDE, _QUALITY = 360, 82
+_MOST_COUNTED = 5
+"""Kinds whose pictures are counted one by one in the headline."""
 _PLURALS = {"face": "faces", "object": "objects", "scene": "scenes"}
 
 
@@ -49,6 +52,8 @@ def contact_sheet(suite: Suite) -> str:
 
 
 def _headline(listed: Sequence[SourceImage], kinds: Sequence[str]) -> str:
+    if len(kinds) > _MOST_COUNTED:
+        return f"{count(len(listed), 'picture')} of {len(kinds)} kinds"
     amounts = Counter(image.kind for image in listed)
     parts = [count(amounts[kind], kind) for kind in kinds]
     joined = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -70,10 +75,13 @@ def _card(image: SourceImage, picture: str | None, reason: str) -> dict[str, Any
 
 
 def _data_address(image: SourceImage) -> str:
+    return small_address(decode(image.read(), what=f"image '{image.id}'").pixels)
+
+
+def small_address(pixels: Pixels, long_side: int = LONG_SIDE) -> str:
     """A small copy of the picture as an address that the page holds itself."""
-    pixels = decode(image.read(), what=f"image '{image.id}'").pixels
     height, width = pixels.shape[:2]
-    scale = min(1.0, LONG_SIDE / max(height, width))
+    scale = min(1.0, long_side / max(height, width))
     size = max(1, round(width * scale)), max(1, round(height * scale))
     small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
     _, data = cv2.imencode(".webp", cv2.cvtColor(small, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])

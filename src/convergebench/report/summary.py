@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convergebench.analysis.decay_result import DecayAnalysis
+from convergebench.analysis.restoration.result import RestorationAnalysis
 from convergebench.report.chains import plain
 from convergebench.report.input import ReportInput
 from convergebench.report.made import alignment
@@ -40,6 +41,7 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
             **overall,
             **grouped,
             **({"replicate": _decay(given.decay)} if given.decay else {}),
+            **_restoration(given),
         }
     )
     return found
@@ -49,3 +51,12 @@ def _decay(found: DecayAnalysis) -> dict[str, list[dict[str, Any]]]:
     """The summaries of a decay analysis; the rows of single chains are in the tables."""
     kept = ("onset_summary", "failures", "agreement", "noticing_summary", "variants", "success")
     return {name: getattr(found, name).to_dicts() for name in kept}
+
+
+def _restoration(given: ReportInput) -> dict[str, dict[str, Any]]:
+    """The tables of a restoration run; the values of single results are in the tables' files."""
+    found = given.result(RestorationAnalysis)
+    if found is None:
+        return {}
+    frames = {name: frame.to_dicts() for name, frame in found.tables().items() if name != "restored"}
+    return {"restoration": {"unified": found.unified, "metrics": list(found.metrics), **frames}}

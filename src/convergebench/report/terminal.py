@@ -17,6 +17,7 @@ from convergebench.report.decay_summary import decay_summary
 from convergebench.report.input import ReportInput, Row, rows
 from convergebench.report.missing import missing_text
 from convergebench.report.palette import styles
+from convergebench.report.restoration_summary import RestorationSummary, restoration_summary
 from convergebench.report.summary import ranking_json
 from convergebench.report.wording import (
     count,
@@ -65,7 +66,11 @@ def print_ranking(given: ReportInput, console: Console) -> None:
     plain = not (console.encoding or "").lower().startswith("utf")
     for place, sentence in enumerate(given.analysis.headline[:MOST_SENTENCES]):
         console.print(in_ascii(sentence, plain), style="bold" if place == 0 else "", markup=False, highlight=False)
-    if not given.ranked:
+    restored = restoration_summary(given)
+    if restored is not None:
+        console.print()
+        console.print(_restoration_table(given, restored, plain))
+    elif not given.ranked:
         why = "no chain was run" if given.chains.height == 0 else "no editor has a finished and measured case"
         if given.results and "comparison" not in given.results:
             why = "the study computes none"
@@ -156,6 +161,17 @@ def _decay_table(given: ReportInput, plain: bool) -> list[str | Table]:
     return ["", table, escape(in_ascii(found.note, plain))]
 
 
+def _restoration_table(given: ReportInput, found: RestorationSummary, plain: bool) -> Table:
+    """Methods by the first metric, best first, the degraded input on top."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for place, name in enumerate(found.heads):
+        table.add_column(escape(in_ascii(name, plain)), justify="right" if place else "left", no_wrap=True)
+    for line in found.lines:
+        name = escape(in_ascii(middle(line.editor, 22), plain)) + _marks(given, line.editor)
+        table.add_row(name, *(escape(in_ascii(cell, plain)) for cell in line.cells))
+    return table
+
+
 def _marks(given: ReportInput, editor: str) -> str:
     """`*`: simulated. `+`: only copies."""
     return ("*" if editor in given.simulated else "") + ("+" if editor in given.uninstructed else "")
@@ -190,6 +206,8 @@ def _notes(given: ReportInput) -> list[str]:
     if ranked and ranking_counts(given.analysis.ranking).intervals:
         confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
         notes.append(f"Intervals ({confidence}): over images like these, for these edits.")
+    restored = restoration_summary(given)
+    notes += restored.notes if restored is not None else ()
     order = sensitivity_sentence(given.analysis.sensitivity, given.unit)
     if order:
         notes.append(order)

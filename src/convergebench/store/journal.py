@@ -22,7 +22,7 @@ from convergebench.store.columns import Columns, columns_of, require_storable
 from convergebench.store.connection import connect
 from convergebench.store.records import Records
 from convergebench.store.schema import migrate
-from convergebench.store.tables import TABLES, AttemptRow, ChainStatusRow, TableRow, columns_of_row
+from convergebench.store.tables import TABLES, AttemptRow, ChainStatusRow, RatingRow, TableRow, columns_of_row
 
 _BAD_VALUE = (
     OverflowError, ValueError, TypeError,
@@ -35,6 +35,10 @@ SETTLED = """on conflict (step, attempt) do update set started = excluded.starte
   raw = excluded.raw, settled = excluded.settled, part = excluded.part
   where attempts.outcome = 'unknown' and attempts.editor = excluded.editor"""
 """How the outcome of a call replaces the row that was written before the call."""
+
+LATEST = """on conflict (id) do update set value = excluded.value, detail = excluded.detail, made = excluded.made
+  where excluded.made > ratings.made and excluded.rater = ratings.rater"""
+"""How a person's later answer to the same question replaces the earlier one."""
 
 
 class _Batch:
@@ -156,12 +160,12 @@ class Journal(Records):
 def _insertion(table: str) -> str:
     """How a row of this table is written.
 
-    A chain's row is its present state and is replaced; a call's row is known in full when its answer has come; every
-    other row is a fact and is never changed.
+    A chain's row is its present state and is replaced; a call's row is known in full when its answer has come; a rating
+    may be changed by the person who gave it; every other row is a fact and is never changed.
     """
     row = TABLES[table]
     columns = columns_of_row(row)
     names, holes = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
     replacing = "or replace " if row is ChainStatusRow else ""
-    conflict = {ChainStatusRow: "", AttemptRow: SETTLED}.get(row, "on conflict do nothing")
+    conflict = {ChainStatusRow: "", AttemptRow: SETTLED, RatingRow: LATEST}.get(row, "on conflict do nothing")
     return f"insert {replacing}into {table} ({names}) values ({holes}) {conflict}"

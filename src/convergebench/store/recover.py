@@ -21,6 +21,7 @@ from convergebench.store.labels import EVIDENCE, source_crop
 from convergebench.store.lock import require_unlocked
 from convergebench.store.lost_calls import count_lost_calls
 from convergebench.store.manifest import command_line, session, write_manifest
+from convergebench.store.rating_book import FOLDER as BOOKS
 from convergebench.store.recover_manifest import StudyFaults, recovered_manifest
 from convergebench.store.rubrics import FOLDER as RUBRICS
 from convergebench.store.salvage import Salvage, salvage
@@ -60,8 +61,9 @@ def recover(
     consistent = ConsistencyFilter(found, images, manifest.editors)
     consistent.apply()
     _copy_evidence(root, out, found)
-    for rubric in _files(root / RUBRICS):
-        _copied(rubric, out / RUBRICS / rubric.name)
+    for folder in (RUBRICS, BOOKS):
+        for file in _files(root / folder):
+            _copied(file, out / folder / file.name)
     _write_database(out / "run.sqlite", found)
     sessions = [*manifest.sessions, session(command_line())]
     write_manifest(out / "manifest.json", replace(manifest, sessions=sessions))

@@ -5,5 +5,6 @@ TABLE: dict[str, str] = {
     "replicate": "convergebench.studies.replicate:Replicate",
     "audit": "convergebench.studies.audit:Audit",
     "factory": "convergebench.studies.factory:Factory",
+    "restoration": "convergebench.studies.restoration:Restoration",
     "session": "convergebench.studies.session:SessionStudy",
 }

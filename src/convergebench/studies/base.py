@@ -14,7 +14,7 @@ from convergebench.errors import ConvergeBenchError, Prerequisite
 from convergebench.registry import load, third_party
 from convergebench.studies._table import TABLE
 from convergebench.studies.units import ROUND, Unit
-from convergebench.types import Case, EditPair, Settings, SourceImage, State, Steps
+from convergebench.types import Capabilities, Case, EditPair, Settings, SourceImage, State, Steps
 
 Sources = Sequence[tuple[SourceImage, State]]
 """The untouched images, each with the state a chain starts from."""
@@ -42,6 +42,10 @@ class BaseStudy(ABC):
     """Its default set of metrics."""
     stages: ClassVar[tuple[str, ...]] = ("measure", "examine")
     """What is done after editing, in this order (`convergebench.stages`)."""
+    failures: ClassVar[tuple[str, ...]] = ("edits",)
+    """Detectors of failures that suit its runs, or sets of them (`edits`, `restorations`): what `all` stands for."""
+    examines: ClassVar[bool] = False
+    """Whether these look at every run of it unless the study file says which do (`[examine]`)."""
     analyses: ClassVar[tuple[str, ...]] = ("comparison",)
     """What is computed from the measurements, in this order (`convergebench.analyses`)."""
     sections: ClassVar[tuple[str, ...]] = (
@@ -63,6 +67,10 @@ class BaseStudy(ABC):
         """The study with these parameters; by default its fields have their names."""
         fields: dict[str, Any] = {**dict(parameters), "settings": settings}
         return cls(**fields)
+
+    def pictures(self, images: Sequence[SourceImage]) -> Sequence[SourceImage]:
+        """What chains start from and are compared with, made from the suite's images; by default the images."""
+        return images
 
     @abstractmethod
     def cases(self, sources: Sources, pairs: Sequence[EditPair]) -> list[Case]:
@@ -96,6 +104,10 @@ class BaseStudy(ABC):
         """The settings of one case's calls, if cases differ."""
         return self.settings
 
+    def unneeded(self, case: Case, capabilities: Capabilities) -> str:
+        """Why an editor of these capabilities would learn nothing from a case, which it then skips; empty if not so."""
+        return ""
+
     @property
     def leaves_out(self) -> bool:
         """Whether an editor that does not support a case's settings skips the case; else the study is refused."""
@@ -117,7 +129,7 @@ def _fault_of(study: type[BaseStudy]) -> str:
     """What is wrong with a study's declarations, as far as they can be read without it; empty if nothing."""
     if study.__abstractmethods__:
         return f"it does not define {', '.join(sorted(study.__abstractmethods__))}"
-    for attribute in ("roles", "rubrics", "stages", "analyses", "sections", "exports"):
+    for attribute in ("roles", "rubrics", "stages", "failures", "analyses", "sections", "exports"):
         declared = getattr(study, attribute)
         if not (isinstance(declared, tuple | list) and all(isinstance(name, str) for name in declared)):
             return f'{attribute} should be a tuple of names; a single one is written ("name",)'

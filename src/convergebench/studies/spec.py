@@ -23,7 +23,8 @@ class ImagesTable(Strict):
 
     suite: str = "builtin"
     """A suite's name, a folder, or a manifest."""
-    kinds: tuple[Kind, ...] = ("face", "object", "scene")
+    kinds: tuple[Kind, ...] = ()
+    """Kinds of images; empty = all that the suite has."""
     limit: Annotated[int, Field(ge=0)] = 0
     """At most this many, taken evenly from each kind; 0 = all."""
     partial: bool = False
@@ -37,6 +38,10 @@ class EditsTable(Strict):
     """Sets (`v1`, `all`, `later`), categories, ids, or a TOML file of pairs."""
     wordings: Annotated[int, Field(ge=1, le=8)] = 1
     """How many phrasings of each pair."""
+
+
+_TAKEN = {"all": "every editor together", "input": "the degraded picture", "clean": "the clean picture"}
+"""Names that no editor can have → what they mean in tables."""
 
 
 class EditorTable(BaseModel):
@@ -56,8 +61,8 @@ class EditorTable(BaseModel):
     @field_validator("name")
     @classmethod
     def _name_is_free(cls, value: str) -> str:
-        if value == "all":
-            raise ValueError("stands for every editor together in tables; choose another name")
+        if taken := _TAKEN.get(value):
+            raise ValueError(f"stands for {taken} in tables; choose another name")
         return value
 
 
@@ -90,6 +95,7 @@ class MeasureTable(Strict):
     """What is measured, and how sizes are made comparable."""
 
     metrics: tuple[str, ...] = ("default",)
+    """Metrics and sets of them (`cbench list metrics`); unset = the set of the study."""
     align: Literal["auto", "strict", "fit", "crop-aware"] = "auto"
     """`auto`: equal sizes as they are, others laid over each other. `strict`: equal sizes only. `fit`: stretched to the
     source's size. `crop-aware`: always laid over each other. A run that is there keeps its own unless this is said.
@@ -101,8 +107,9 @@ class MeasureTable(Strict):
 class ExamineTable(Strict):
     """Which failures are looked for when editing and measuring are done."""
 
-    detectors: tuple[str, ...] = ()
-    """Names of detectors, or `all`; empty = none. Later: `cbench examine`."""
+    detectors: tuple[str, ...] | None = None
+    """Names of detectors or of sets of them, or `all`; empty = none; unset = those of the study (most have none).
+    Later: `cbench examine`."""
 
 
 class StudySpec(Strict):
@@ -177,4 +184,12 @@ def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec
         model = file_model(study)
     except StudyError as error:
         raise StudyError(f"{where}: {error}") from error
-    return check_document(content, model, where=where)
+    return check_document(_with_metrics(content, load_study(study).metrics), model, where=where)
+
+
+def _with_metrics(content: Mapping[str, Any], own: str) -> Mapping[str, Any]:
+    """The study file with the study's own set of metrics, where it says nothing about them."""
+    measure = content.get("measure", {})
+    if not isinstance(measure, Mapping) or "metrics" in measure or own == MeasureTable().metrics[0]:
+        return content
+    return {**content, "measure": {**measure, "metrics": [own]}}

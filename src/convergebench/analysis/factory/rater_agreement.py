@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 
 from convergebench.analysis.bootstrap import FEWEST_SOURCES, Bootstrap
 from convergebench.analysis.factory.shares import Estimate
+from convergebench.analysis.krippendorff import krippendorff_alpha as krippendorff_alpha
 from convergebench.analysis.trajectories import Floats
 
 LEVELS = 11
@@ -44,25 +45,6 @@ def quadratic_kappa(one: Floats, other: Floats, levels: int = LEVELS) -> float |
     # the mean squared distance of every value of the one from every value of the other
     expected = float((first**2).mean() + (second**2).mean() - 2 * first.mean() * second.mean())
     return 1 - float(((first - second) ** 2).mean()) / expected if expected > 1e-12 else None
-
-
-def krippendorff_alpha(ratings: Floats) -> float | None:
-    """Krippendorff's α for interval data: raters × units, NaN where a rater gave no value.
-
-    Units with fewer than two values do not count; None where no value differs from another.
-    """
-    known = ~np.isnan(ratings)
-    units = known.sum(axis=0) > 1
-    values, there = ratings[:, units], known[:, units]
-    total = int(there.sum())
-    if total < 2:
-        return None
-    filled = np.where(there, values, 0.0)
-    counts, sums, squares = there.sum(axis=0), filled.sum(axis=0), (filled**2).sum(axis=0)
-    # the sum of squared differences over ordered pairs of m values is 2 (m Σx² − (Σx)²)
-    observed = float((2 * (counts * squares - sums**2) / (counts - 1)).sum()) / total
-    expected = 2 * (total * float(squares.sum()) - float(sums.sum()) ** 2) / (total * (total - 1))
-    return 1 - observed / expected if expected > 1e-15 else None
 
 
 def alpha_of_two(one: Floats, other: Floats) -> float | None:

@@ -21,6 +21,7 @@ LAYOUTS = {
     "mse-bench": "convergebench.datasets.layouts.mse_bench",
     "edival": "convergebench.datasets.layouts.edival",
     "pico": "convergebench.datasets.layouts.pico",
+    "restoration": "convergebench.datasets.layouts.restoration",
     "banana100": "convergebench.datasets.layouts.banana100",
 }
 """In the order in which they are tried: the most specific first, the most tolerant last."""
@@ -33,6 +34,10 @@ class SetLocation:
     """The folder or file that the user names; it is listed once for all layouts."""
 
     path: Path
+    run: Path | None = None
+    """The run that the set is added to, if there is one: its pictures may be what the set was made from."""
+    images: Path | None = None
+    """The folder of pictures that the set only names."""
 
     @property
     def root(self) -> Path:
@@ -97,11 +102,16 @@ def load_layout(name: str) -> Layout:
     return cast(Layout, importlib.import_module(LAYOUTS[name]))
 
 
-def read_chains(path: Path, name: str = "auto", images: Path | None = None) -> tuple[str, str, FoundChains]:
-    """(layout, evidence, chains) of a folder or file, read as this layout or as the first that recognises it."""
+def read_chains(
+    path: Path, name: str = "auto", images: Path | None = None, *, run: Path | None = None
+) -> tuple[str, str, FoundChains]:
+    """(layout, evidence, chains) of a folder or file, read as this layout or as the first that recognises it.
+
+    `run` is the run that they are added to, if there is one.
+    """
     if not path.exists():
         raise StudyError(f"no folder or file '{path}'; give the set's folder or its table")
-    place = SetLocation(path)
+    place = SetLocation(path, run, images)
     if name == "auto":
         name, why = _recognised(place)
     else:

@@ -32,7 +32,7 @@ VERSION = 1
 MOST_AT_ONCE = 8
 """Most calls at once: a tile takes up to 0.8 GB of memory (a heavy model's 1.6 GB)."""
 
-Shrink = Literal["before", "after"]
+Shrink = Literal["before", "both", "after"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ class RestorerModel:
     seconds: float
     """Approximate time for 512 × 512 pixels on one core."""
     shrink: Shrink = "after"
-    """For a network that enlarges: shrink the picture before it, so that detail is invented, or its output after it."""
+    """For a network that enlarges: shrink the picture before it, so that detail is invented, or its output after it.
+
+    `both` halves the picture before it, and shrinks the rest of the way after it.
+    """
     heavy: bool = False
     """Needs so much memory that calls run one by one, each on all cores."""
 
@@ -64,7 +67,10 @@ class EnlargingOptions(RestorerOptions):
     """Options of a network that enlarges."""
 
     shrink: Shrink | None = None
-    """Shrink `before` the network, which then invents detail, or `after` it, which costs scale² times as much."""
+    """Shrink `before` the network, which then invents detail, or `after` it, which costs scale² times as much.
+
+    `both` halves before and shrinks the rest after it; with a network that enlarges twice it is the same as `before`.
+    """
 
 
 class RestorerEditor(BaseEditor):
@@ -120,11 +126,15 @@ class RestorerEditor(BaseEditor):
     def _restored(self, network: NcnnNetwork, pixels: Pixels) -> Pixels:
         height, width = pixels.shape[:2]
         scale = self.model.shape.scale
-        if self.shrink == "before" and scale > 1:
+        if self.shrink != "after" and scale > 1:
+            smaller = scale if self.shrink == "before" else 2
             # padded first, so that a side that is not a multiple is not stretched
-            filled = np.pad(pixels, ((0, -height % scale), (0, -width % scale), (0, 0)), mode="reflect")
-            small = _resized(filled, filled.shape[1] // scale, filled.shape[0] // scale)
-            return _levels(network(_values(small), tile=self.tile))[:height, :width]
+            filled = np.pad(pixels, ((0, -height % smaller), (0, -width % smaller), (0, 0)), mode="reflect")
+            small = _resized(filled, filled.shape[1] // smaller, filled.shape[0] // smaller)
+            large = _levels(network(_values(small), tile=self.tile))
+            if smaller < scale:
+                large = _resized(large, filled.shape[1], filled.shape[0])
+            return large[:height, :width]
         restored = _levels(network(_values(pixels), tile=self.tile))
         return _resized(restored, width, height) if scale > 1 else restored
 

@@ -99,6 +99,8 @@ def _facet(
     extra = 16 if under else 0
     bottom = top + sum(one.height + extra for one in lines)
     marks = ticks(x.low, x.high, 3)
+    if len(marks) < 2:  # one number does not show the scale
+        marks = ticks(x.low, x.high, 6)
     parts.append(text(name, x.start, top - 26, class_="label"))
     zero = x(0)
     if zero - x.start > 52:

@@ -37,6 +37,10 @@ class RateChart(PageChart):
     style: Style
     title: str
     label: str
+    second: str = "first attempt"
+    """What the second rate is."""
+    ring: float = 4
+    """Radius of its ring; more than a dot's where the two rates are often equal."""
 
     def svg(self, width: int) -> Markup:
         """The chart at one width."""
@@ -68,7 +72,7 @@ class RateChart(PageChart):
                 drawn.append(line(x(one.low), y, x(one.high), y, stroke=colour, class_="whisker"))
             if one.second is not None:
                 ring = {"fill": "var(--paper)", "stroke": colour, "stroke_width": 1.6}
-                drawn.append(element("circle", cx=x(one.second), cy=y, r=4, **ring))
+                drawn.append(element("circle", cx=x(one.second), cy=y, r=self.ring, **ring))
             faint = 0.45 if one.low is None else None
             size = 6 if one.head else 4.5
             drawn.append(element("circle", cx=x(one.share), cy=y, r=size, fill=colour, fill_opacity=faint))
@@ -77,7 +81,7 @@ class RateChart(PageChart):
             )
         if one.published is not None:
             drawn.append(_diamond(x(one.published), y))
-        return group([*drawn, element("title", _says(one))])
+        return group([*drawn, element("title", _says(one, self.second))])
 
 
 def _diamond(x: float, y: float) -> Markup:
@@ -85,9 +89,9 @@ def _diamond(x: float, y: float) -> Markup:
     return element("polygon", points=points, fill="none", stroke="var(--ink)", stroke_width=1.6)
 
 
-def _says(one: RateRow) -> str:
+def _says(one: RateRow, second: str) -> str:
     parts = [f"{one.name}: {percent(one.share)} of {one.n}"]
     parts += [f"interval {percents(one.low, one.high)}"] if one.low is not None else []
-    parts += [f"first attempt {percent(one.second)}"] if one.second is not None else []
+    parts += [f"{second} {percent(one.second)}"] if one.second is not None else []
     parts += [f"paper {100 * one.published:.1f} %"] if one.published is not None else []
     return "; ".join(parts)

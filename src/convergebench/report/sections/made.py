@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from convergebench.report.glossary import glossary
+from convergebench.analysis.restoration.result import RestorationAnalysis
+from convergebench.report.glossary import glossary, restoration_glossary
 from convergebench.report.made import provenance, toml_text
 from convergebench.report.page import Page
 from convergebench.report.sections.base import TemplateSection
@@ -49,7 +50,8 @@ def _files(page: Page) -> list[tuple[str, str]]:
 
 def _terms(page: Page) -> dict[str, Any]:
     given = page.given
-    return {"terms": glossary(given.analysis.settings, given.unit, decay=given.decay is not None)}
+    terms = restoration_glossary if given.result(RestorationAnalysis) else glossary
+    return {"terms": terms(given.analysis.settings, given.unit, decay=given.decay is not None)}
 
 
 MADE = TemplateSection("made", "How it was made", "made.html", _made)

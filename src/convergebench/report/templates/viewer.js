@@ -102,35 +102,12 @@ function swap() {
   const that = reference();
   shown.parentNode.querySelector(".name").textContent = view.swapped ? called(that.of, that.step) : called(chain, stepAt(chain, view.step));
 }
-// One zoom and one place for all panes. 100 % is one image pixel on one screen pixel.
-function place() {
-  const here = stepAt(chain, view.step), panes = [...document.querySelectorAll(".pane")];
-  if (!panes.length || !here) return;
-  const box = panes[0].getBoundingClientRect(), ratio = devicePixelRatio || 1;
-  const wide = here.width || 512, high = here.height || 512;
-  const fit = Math.min(box.width / wide, box.height / high);
-  const scale = view.zoom ? view.zoom / ratio : fit;
-  const [w, h] = [wide * scale, high * scale];
-  const left = Math.round((box.width - w) / 2 + view.x * scale), top = Math.round((box.height - h) / 2 + view.y * scale);
-  for (const one of panes) {
-    const inner = one.querySelector(".view");
-    if (!inner) continue;
-    inner.style.cssText += `;width:${w}px;height:${h}px;left:${left}px;top:${top}px`;
-    const divider = one.querySelector(".divider");
-    if (divider) {
-      divider.style.left = left + view.wipe * w + "px";
-      inner.children[1].style.clipPath = `inset(0 ${(1 - view.wipe) * 100}% 0 0)`;
-    }
-  }
-  $("stage").classList.toggle("crisp", scale * ratio >= 1);
-  $("zoom").textContent = Math.round(scale * ratio * 100) + " %";
-  view.scale = scale;
-}
-function zoomBy(factor) {
-  const now = view.scale * (devicePixelRatio || 1), steps = [0.125, 0.25, 0.5, 1, 2, 3, 4, 6, 8, 16];
-  view.zoom = factor > 1 ? steps.find(s => s > now * 1.01) ?? 16 : steps.findLast(s => s < now * 0.99) ?? 0.125;
-  place(); writeAddress();
-}
+const zoom = CB.zoomed($("stage"), view, {
+  size: () => { const here = chain && stepAt(chain, view.step); return here ? [here.width || 512, here.height || 512] : [0, 0]; },
+  placed: words => { $("zoom").textContent = words; },
+  zoomed: writeAddress,
+});
+const place = zoom.place;
 
 // --- SSIM on luma of the thumbnails: the only pixels a page from disk may read ---
 async function luma(key, index) {
@@ -315,8 +292,7 @@ const KEYS = {
   Home: () => go(0), End: () => go(chain.steps.at(-1).index), n: () => neighbour(1), p: () => neighbour(-1),
   r: () => cycle(["source", "previous step", STEPS ? "step 1" : "previous round"]),
   e: () => cycle([...document.querySelectorAll("#against option")].map(o => o.value).filter(v => v.startsWith("editor:"))),
-  "+": () => zoomBy(2), "=": () => zoomBy(2), "-": () => zoomBy(0.5), 0: () => { view.zoom = 1; place(); writeAddress(); },
-  f: () => { view.zoom = null; view.x = view.y = 0; place(); writeAddress(); },
+  "+": () => zoom.by(2), "=": () => zoom.by(2), "-": () => zoom.by(0.5), 0: zoom.full, f: zoom.fit,
   "[": () => { view.gain = GAINS[Math.max(0, GAINS.indexOf(view.gain) - 1)]; draw(); },
   "]": () => { view.gain = GAINS[Math.min(GAINS.length - 1, GAINS.indexOf(view.gain) + 1)]; draw(); },
   " ": () => { clearInterval(view.timer); swap(); },
@@ -331,29 +307,8 @@ document.addEventListener("keydown", event => {
 $("slider").addEventListener("input", event => go(Number(event.target.value)));
 $("against").addEventListener("change", event => { view.against = event.target.value; draw(); });
 $("editor").addEventListener("change", pick); $("case").addEventListener("change", pick);
-$("zoom-in").addEventListener("click", () => zoomBy(2)); $("zoom-out").addEventListener("click", () => zoomBy(0.5));
-$("fit").addEventListener("click", KEYS.f); $("full").addEventListener("click", KEYS[0]);
-$("stage").addEventListener("wheel", event => { event.preventDefault(); zoomBy(event.deltaY < 0 ? 2 : 0.5); }, { passive: false });
-$("stage").addEventListener("pointerdown", event => {
-  const one = event.target.closest(".pane"), wiping = event.target.closest(".divider");
-  if (!one) return;
-  const from = { px: event.clientX, py: event.clientY, x: view.x, y: view.y };
-  const move = now => {
-    if (wiping) {
-      const box = one.querySelector(".view").getBoundingClientRect();
-      view.wipe = Math.min(1, Math.max(0, (now.clientX - box.left) / box.width));
-    } else {
-      view.x = from.x + (now.clientX - from.px) / view.scale;
-      view.y = from.y + (now.clientY - from.py) / view.scale;
-    }
-    place();
-  };
-  const stop = () => { removeEventListener("pointermove", move); removeEventListener("pointerup", stop); one.classList.remove("dragging"); };
-  one.classList.add("dragging");
-  addEventListener("pointermove", move); addEventListener("pointerup", stop);
-  event.preventDefault(); $("stage").focus({ preventScroll: true });
-});
-addEventListener("resize", () => chain && place());
+$("zoom-in").addEventListener("click", () => zoom.by(2)); $("zoom-out").addEventListener("click", () => zoom.by(0.5));
+$("fit").addEventListener("click", zoom.fit); $("full").addEventListener("click", zoom.full);
 addEventListener("hashchange", () => { readAddress(); open(view.key, view.step); });
 CB.loadList().then(rows => {
   if (!rows.length) return problem("No chain was run yet.");

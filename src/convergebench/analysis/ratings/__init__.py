@@ -1,0 +1,1 @@
+"""People's ratings: scores, preferences, agreement, and which raters can be trusted."""

@@ -1,0 +1,237 @@
+"""`cbench rate`: let people rate the pictures of a run, on a page of this computer."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from convergebench.conductor.rating_collect import RatingsCollected
+    from convergebench.conductor.rating_setup import RatingBegun
+
+PORT = 8017
+
+
+def rate(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    mode: Annotated[
+        str | None, typer.Option(help="score (0 to 5), pairs, axes (four scales) or label (failures) [default: score]")
+    ] = None,
+    plan: Annotated[str | None, typer.Option(help="Name of the rating [default: its mode]")] = None,
+    raters: Annotated[int | None, typer.Option(min=1, max=1000, help="How many people get a link [default: 1]")] = None,
+    images: Annotated[int | None, typer.Option(min=1, help="How many pictures, kinds in turn [default: all]")] = None,
+    methods: Annotated[str | None, typer.Option(help="Methods, comma-separated [default: all]")] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="20 raters score 20 pictures of 5 methods.")] = False,
+    items: Annotated[int | None, typer.Option(min=1, help="Most items for one rater [default: all]")] = None,
+    round_number: Annotated[
+        int | None, typer.Option("--round", min=1, help="Round whose result is shown [default: 1; round trips: last]")
+    ] = None,
+    repeats: Annotated[
+        float | None, typer.Option(min=0, max=0.3, help="Share of items that come twice [default: 0.1]")
+    ] = None,
+    attention: Annotated[
+        float | None, typer.Option(min=0, max=0.3, help="Share of items whose answer is known [default: 0.05]")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**31, help="Another seed draws another plan.")] = None,
+    show_clean: Annotated[bool, typer.Option("--show-clean", help="Show the undamaged picture too.")] = False,
+    links: Annotated[Path | None, typer.Option(help="Write the links to this file, which only you can read.")] = None,
+    new_links: Annotated[bool, typer.Option("--new-links", help="Give every rater a new link; old ones end.")] = False,
+    host: Annotated[
+        str, typer.Option(help="Address to serve on; others than this let other computers in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = PORT,
+    address: Annotated[
+        str | None, typer.Option(help="How raters reach the server, if not by host and port: https://rate.example.org")
+    ] = None,
+    plan_only: Annotated[bool, typer.Option("--plan-only", help="Make the plan and the links; do not serve.")] = False,
+    collect: Annotated[
+        bool, typer.Option("--collect", help="Write the answers into the run, and do not serve.")
+    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Print how far the raters are, and do not serve.")] = False,
+    export: Annotated[Path | None, typer.Option(help="Write the answers to this CSV file, and do not serve.")] = None,
+) -> None:
+    """Serve a page on which invited people rate a run's pictures, blind; what they say is added to the run."""
+    from convergebench.cli.display import rows_as_text, say
+    from convergebench.conductor.rating_collect import collect_ratings, export_ratings, rating_progress
+    from convergebench.conductor.rating_plan import MODES
+    from convergebench.conductor.rating_setup import RatingRequest, begin_rating
+    from convergebench.errors import StudyError
+    from convergebench.registry import suggest
+
+    if mode is not None and mode not in MODES:
+        raise StudyError(f"--mode {mode}{suggest(mode, MODES)} (there are: {', '.join(MODES)})")
+    if sum((collect, status, export is not None, plan_only)) > 1:
+        raise StudyError("--collect, --status, --export and --plan-only are four commands; give one of them")
+    which = plan or mode
+    if collect:
+        say(_collected(collect_ratings(run, which), run))
+    elif status:
+        say(rows_as_text([_progress(one) for one in rating_progress(run, which)]))
+    elif export is not None:
+        say(f"{export}: {export_ratings(run, export, which):,} answers")
+    else:
+        base = _base(address)
+        _require_new(links)
+        request = RatingRequest(
+            mode=mode,
+            plan=plan,
+            images=images,
+            methods=tuple(name.strip() for name in (methods or "").split(",") if name.strip()),
+            raters=raters,
+            items=items,
+            round=round_number,
+            repeats=repeats,
+            attention=attention,
+            seed=seed,
+            show_clean=show_clean,
+            paper=paper,
+            new_links=new_links,
+        )
+        if plan_only:
+            begun = begin_rating(run, request)
+            _tell_plan(begun)
+            _tell_links(begun, base or f"http://{_shown(host)}:{port}", links)
+            return
+        _serve(run, request, host=host, port=port, base=base, links=links)
+
+
+def _serve(run: Path, request: object, *, host: str, port: int, base: str | None, links: Path | None) -> None:
+    from convergebench.cli.display import say, say_beside
+    from convergebench.conductor.rating_collect import collect_ratings
+    from convergebench.conductor.rating_setup import RatingRequest, begin_rating, read_settings, token_hash
+    from convergebench.errors import ConvergeBenchError, Prerequisite
+
+    try:
+        from convergebench.serve.app import RatingSite, rating_app
+        from convergebench.serve.server import bound_socket, is_loopback, rating_server
+    except ModuleNotFoundError as error:
+        raise Prerequisite(f"cbench rate needs {error.name}: pip install 'convergebench[serve]'") from error
+    from convergebench.serve.pictures import Pictures
+    from convergebench.store.images import open_images
+    from convergebench.store.rating_book import RatingBook
+    from convergebench.store.records import Records
+
+    assert isinstance(request, RatingRequest)
+    listening = bound_socket(host, port)  # before anything is written: the links name the port
+    with listening:
+        begun = begin_rating(run, request)
+        local = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+        _tell_plan(begun)
+        _tell_links(begun, base or local, links)
+        with closing(Records(run / "run.sqlite")) as records:
+            files = {identity: row.file for identity, row in records.images().items()}
+        with closing(RatingBook.open(begun.path)) as book:
+            settings = read_settings(book)
+            site = RatingSite(
+                book,
+                Pictures(open_images(run), files),
+                *(settings.mode, settings.study, settings.questions, token_hash),
+                names=_names(base, host),
+                secure=(base or "").startswith("https://"),
+                show_clean=settings.show_clean,
+                tell=say_beside,
+            )
+            if not is_loopback(host):
+                say_beside(f"other computers can reach this server on {host}; without a link they see nothing")
+            say(f"serving on {local}; Ctrl-C stops it and adds the answers to the run")
+            rating_server(rating_app(site)).run(sockets=[listening])
+    try:
+        say(_collected(collect_ratings(run, begun.name), run))
+    except ConvergeBenchError as error:
+        say_beside(f"the answers are kept, but not in the run yet: {error}; then type: cbench rate {run} --collect")
+
+
+def _tell_plan(begun: RatingBegun) -> None:
+    from convergebench.cli.display import say
+
+    for note in begun.notes:
+        say(note)
+    one = begun.settings
+    rest = [f"{100 * one.repeats:g} % come twice"] if one.repeats else []
+    rest += [f"{100 * one.attention:g} % have a known answer"] if one.attention else []
+    raters = f"{begun.raters:,} rater{'' if begun.raters == 1 else 's'}"
+    methods = f"{len(one.methods)} method{'' if len(one.methods) == 1 else 's'}"
+    say(
+        f"plan '{begun.name}': {raters}, up to {begun.longest:,} items each; mode {one.mode}, "
+        f"{begun.cases:,} pictures, {methods}{''.join(f', {part}' for part in rest)} "
+        f"(all of it in {begun.path.with_suffix('.plan.json')})"
+    )
+
+
+def _tell_links(begun: RatingBegun, base: str, file: Path | None) -> None:
+    from convergebench.cli.display import say
+    from convergebench.conductor.rating_setup import rater_name
+
+    lines = [f"{rater_name(begun.name, number)}  {base}/r/{token}" for number, token in begun.links.items()]
+    if not lines:
+        say("all raters have their links (lost them? --new-links makes new ones)")
+    elif file is not None:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as written:
+            written.write("\n".join(lines) + "\n")
+        say(f"{file}: {len(lines):,} links; each is a key, so send each to one person")
+    else:
+        say("\n".join(lines))
+        say("each link is a key: send each to one person; they are not shown again")
+
+
+def _require_new(file: Path | None) -> None:
+    from convergebench.errors import StudyError
+
+    if file is not None and (file.exists() or file.is_symlink()):
+        raise StudyError(f"--links {file} is there already; name another file")
+    if file is not None and not file.parent.is_dir():
+        raise StudyError(f"--links {file}: there is no folder {file.parent}")
+
+
+def _base(address: str | None) -> str | None:
+    """`--address` without a slash at its end."""
+    from urllib.parse import urlsplit
+
+    from convergebench.errors import StudyError
+
+    if address is None:
+        return None
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise StudyError(f"--address {address}: give scheme and name alone, such as https://rate.example.org")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _names(base: str | None, host: str) -> tuple[str, ...]:
+    from urllib.parse import urlsplit
+
+    own = socket.gethostname().lower()
+    return tuple(filter(None, (host, own, f"{own}.local", urlsplit(base or "").hostname)))
+
+
+def _shown(host: str) -> str:
+    """The host as a link names it; an address that stands for all of them is no name."""
+    if host in ("0.0.0.0", "::", ""):
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
+def _collected(done: RatingsCollected, run: Path) -> str:
+    parts = [f"{done.ratings:,} ratings"] if done.ratings or not done.labels else []
+    parts += [f"{done.labels:,} labels"] if done.labels else []
+    known = f"; {done.known:,} known already" if done.known else ""
+    return f"{' and '.join(parts)} added from {done.answered:,} answers{known} (next: cbench report {run})"
+
+
+def _progress(one: object) -> dict[str, str]:
+    from convergebench.conductor.rating_collect import RaterProgress
+
+    assert isinstance(one, RaterProgress)
+    return {
+        "plan": one.plan,
+        "rater": one.rater,
+        "answered": f"{one.answered:,} of {one.planned:,}",
+        "cannot say": f"{one.cannot_say:,}",
+        "last answer": one.last or "",
+    }

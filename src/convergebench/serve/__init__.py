@@ -1,0 +1,1 @@
+"""The web page on which people rate pictures: blind, with links instead of accounts, every answer kept at once."""

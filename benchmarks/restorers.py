@@ -1,8 +1,8 @@
 """What classical and learned restorers gain on known damage: python -m benchmarks.restorers [--learned] [--into PAGE]
 
 Six photographs of `builtin` at 512 × 512 are damaged in ways that are known; each cell is the median over them of the
-change in PSNR to the clean picture, in dB. The first row is the PSNR of the damaged pictures; the last column is the PSNR
-that an untouched photograph keeps. Planted damage is simple (one blur everywhere, independent noise, white and dark
+change in PSNR to the clean picture, in dB. The first row is the PSNR of the damaged pictures; the last column is what a
+clean photograph keeps. Planted damage is simple (one blur everywhere, independent noise, white and dark
 scratches); the columns with a degradation's name are the project's own models of it. Processor seconds are for one
 picture of 1024 × 1024. With `--into`, the table replaces what stands between the page's marks.
 """
@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -68,7 +69,7 @@ def scratched(pixels: Pixels, seed: int) -> Pixels:
     height, width = pixels.shape[:2]
     mask = np.zeros((height, width), np.float32)
     for _ in range(8):
-        rows = np.linspace(*sorted((draw.uniform(0, height / 2), draw.uniform(height / 2, height))), 20)
+        rows = np.linspace(draw.uniform(0, height / 2), draw.uniform(height / 2, height), 20)
         columns = draw.uniform(0, width) + np.cumsum(draw.normal(0, 0.7, 20))
         points = np.rint(np.stack([columns, rows], axis=1) * 16).astype(np.int32)
         cv2.polylines(mask, [points], False, 1, int(draw.integers(1, 3)), cv2.LINE_AA, 4)
@@ -140,10 +141,8 @@ def table(names: list[str], photographs: list[Pixels]) -> str:
         editor, cells = make_editor(name), []
         for what, those in spoilt.items():
             with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-                after = [
-                    psnr(*pair)
-                    for pair in zip(photographs, pool.map(lambda one: restored(editor, one), those), strict=True)
-                ]
+                answers = list(pool.map(partial(restored, editor), those))
+            after = [psnr(*pair) for pair in zip(photographs, answers, strict=True)]
             if what == KEPT:
                 cells.append(f"{np.median(after):.1f} (least {min(after):.1f})")
             else:

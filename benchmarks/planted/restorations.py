@@ -3,8 +3,9 @@
 Each picture is degraded in three ways, so that eight pictures meet every degradation three times. Honest results are
 the clean picture itself, as if a perfect restorer had made it, and two of seven restorers. Planted ones are the clean
 picture or a restorer's result with something put in, in the strengths subtle, clear and strong. Makes, strengths and
-restorers take turns. About half of the chains know the clean picture. A grey picture's perfect restoration is grey,
-unless the clean picture is known: whoever does not know the colours can only invent them.
+restorers take turns; whether a restorer's result is changed, and whether the chain knows the clean picture, is drawn. A
+grey picture's perfect restoration is grey, unless the clean picture is known: whoever does not know the colours can
+only invent them.
 """
 
 from __future__ import annotations
@@ -135,12 +136,10 @@ def _invented(case: _Case, half: str) -> Iterator[Planted]:
     restored = case.restored(case.turn // 2)
     for place, (mode, word, make) in enumerate(_makers(case, half)):
         strength = (case.turn + case.turn // 3 + place) % len(STRENGTHS)
-        clean = bool((case.turn + place) % 2)
-        start, base = (PERFECT, case.perfect(clean=clean))
-        if restored is not None and (case.turn // 2 + place) % 2:
+        clean, by_restorer = (bool(each) for each in case.chance(word, "choices").integers(2, size=2))
+        start, base = PERFECT, case.perfect(clean=clean and mode != "colour-on-grey")  # colours come on what is grey
+        if restored is not None and by_restorer:
             start, base = restored
-        if mode == "colour-on-grey":  # on what is still grey
-            start, base = (PERFECT, case.perfect(clean=False)) if start == PERFECT else (start, base)
         changed = make(base, strength, case.chance(word))
         if changed is None:
             continue
@@ -155,7 +154,7 @@ def _invented(case: _Case, half: str) -> Iterator[Planted]:
 def _makers(case: _Case, half: str) -> list[tuple[str, str, Maker]]:
     """Mode, word and maker of what is put into this case."""
     texture = (("grain", grain_texture), ("hair", hair_texture), ("scales", scale_texture))[case.turn % 3]
-    drawn = (("lines", lines), ("letters", letters))[case.turn % 2]
+    drawn = (("lines", lines), ("letters", letters))[(case.turn + case.turn // len(DEGRADATIONS)) % 2]
     found: list[tuple[str, str, Maker]] = [
         ("structure-change", "foreign", foreign_thing(_donors(half, case.picture.name))),
         ("structure-change", "bent", bent_shape),

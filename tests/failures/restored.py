@@ -71,4 +71,4 @@ def overlap(found: Box, place: Place, pixels: Pixels) -> float:
     left, top = place.left / width, place.top / height
     wide = min(found.x + found.width, left + place.width / width) - max(found.x, left)
     high = min(found.y + found.height, top + place.height / height) - max(found.y, top)
-    return max(0.0, wide) * max(0.0, high) / (found.width * found.height)
+    return float(max(0.0, wide) * max(0.0, high) / (found.width * found.height))

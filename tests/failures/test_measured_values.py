@@ -12,17 +12,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
+from benchmarks.planted._inventions import grain_texture, letters, painted_colours
 from convergebench.failures import _objects, expand_detectors, load_detector
 from convergebench.failures.base import ChainView
 from tests.failures.chains import APPLE, GREY, NOISE, TURN, asked, simulated
 from tests.failures.conftest import not_fetched
-from tests.failures.planted import FAILURES, planted, ripples
+from tests.failures.planted import FAILURES, planted, ripples, static
+from tests.failures.restored import astronaut, cup, grey, put, restoration
 
 BY_NETWORK = ("lost-object", "new-object")
 """Detectors that measure what a network sees; they have tests of their own."""
 GOLDEN = Path(__file__).parents[1] / "golden" / "failures.json"
+
+
+def _restored(*, known: bool) -> ChainView:
+    """A blurred and noisy picture: restored perfectly, and with letters, texture and everything upside down."""
+    given = static(np.asarray(cv2.GaussianBlur(cup(), (0, 0), 1.5), np.uint8), 1)
+    results = (cup(), put(letters, cup()).pixels, put(grain_texture, cup()).pixels, cup()[::-1, ::-1])
+    return restoration(given, *results, clean=cup() if known else None)
+
 
 CHAINS: dict[str, Callable[[], ChainView]] = {
     **{name: partial(planted, change) for name, change in FAILURES.items()},
@@ -30,6 +42,9 @@ CHAINS: dict[str, Callable[[], ChainView]] = {
     "apples": lambda: simulated([asked(APPLE, "add", wear=NOISE) for _ in range(4)]),
     "turns": lambda: simulated([asked(TURN, "rotate-90", unturned=index % 2) for index in range(3)]),
     "grey": lambda: simulated([asked(GREY, "monochrome") for _ in range(2)]),
+    "restored": lambda: _restored(known=False),
+    "restored, clean picture known": lambda: _restored(known=True),
+    "coloured": lambda: restoration(grey(astronaut()), put(painted_colours, grey(astronaut())).pixels),
 }
 
 
@@ -37,7 +52,8 @@ def measured(name: str) -> dict[str, Any]:
     """By detector: its version, what it found where and how surely, and the values that it measured."""
     chain = CHAINS[name]()
     found = {}
-    for detector in map(load_detector, [one for one in expand_detectors(["all"]) if one not in BY_NETWORK]):
+    fitting = expand_detectors(["restorations" if chain.restores else "edits"])
+    for detector in map(load_detector, [one for one in fitting if one not in BY_NETWORK]):
         result = detector(chain)
         found[detector.facts.name] = {
             "version": detector.facts.version,

@@ -24,11 +24,12 @@ Mask = NDArray[np.bool_]
 DIRECTIONS = 16
 LEAST_CONTRAST = 22.0
 """Levels by which a mark differs at least from its surroundings, in every channel."""
-LEAST_OPACITY = 0.45
+BRIGHT_OPACITY, DARK_OPACITY = 0.45, 0.55
+"""Least opacity; more of dark marks, since thin shadows and gaps are common."""
 TIMES_NOISE = 4.0
-TIMES_TEXTURE = 6.0
+TIMES_TEXTURE = 8.0
 """How far a mark stands out from the mean thin structure around it."""
-UNEVEN = 0.35
+UNEVEN = 0.6
 """Share of the range of the surroundings that is taken off: a thin line at an edge is often part of it."""
 SURROUNDINGS = 31
 """Side of the surroundings, in units of the width."""
@@ -58,13 +59,13 @@ def find_damage(pixels: Pixels, sensitivity: float = 1.0) -> Mask:
     seen = np.asarray(cv2.GaussianBlur(pixels.astype(np.float32), (0, 0), 0.5), np.float32)
     least = max(LEAST_CONTRAST, TIMES_NOISE * noise_level(pixels))
     found = np.zeros(pixels.shape[:2], np.bool_)
-    for plane in (seen, 255 - seen):
-        score = sensitivity * _score(plane, least, sizes)
+    for plane, opacity in ((seen, BRIGHT_OPACITY), (255 - seen, DARK_OPACITY)):
+        score = sensitivity * _score(plane, least, opacity, sizes)
         found |= _scratches(score, sizes) | _dust(score / 1.5, sizes)
     return found
 
 
-def _score(plane: Plane, least: float, sizes: ScratchSizes) -> Plane:
+def _score(plane: Plane, least: float, opaque: float, sizes: ScratchSizes) -> Plane:
     """How much each pixel looks like part of a bright mark: from 1 on it does."""
     disk = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (sizes.width,) * 2)
     around = np.asarray(cv2.morphologyEx(plane, cv2.MORPH_OPEN, disk), np.float32)
@@ -75,7 +76,7 @@ def _score(plane: Plane, least: float, sizes: ScratchSizes) -> Plane:
     light = around.mean(axis=2)
     contrast = contrast - np.float32(UNEVEN) * (cv2.dilate(light, disk) - cv2.erode(light, disk))
     threshold = np.maximum(least, TIMES_TEXTURE * _texture(thin.mean(axis=2), sizes))
-    return np.asarray(np.minimum(contrast / threshold, opacity / np.float32(LEAST_OPACITY)), np.float32)
+    return np.asarray(np.minimum(contrast / threshold, opacity / np.float32(opaque)), np.float32)
 
 
 def _texture(thin: Plane, sizes: ScratchSizes) -> Plane:

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from convergebench import redaction
@@ -187,6 +187,8 @@ def test_ordinary_text_stays_as_it_is(key: str, count: int) -> None:
     redaction._remembered.clear()
     remember_secret(f"{key}#5xQ9")
     text = words(count)
+    parts = (key[start : start + SHORTEST_PART].lower() for start in range(len(key) - SHORTEST_PART + 1))
+    assume(not any(part in text.lower() for part in parts))  # a key that has a word of the text in it
     assert redact(text, {}) == text
 
 

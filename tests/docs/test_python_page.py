@@ -11,6 +11,7 @@ import pytest
 
 from docs.run_notebooks import executed, notebooks
 from tests.docs.blocks import ROOT, blocks
+from tests.same.compare import first_difference
 
 PAGE = ROOT / "docs" / "python-api.md"
 
@@ -41,7 +42,10 @@ def shown(notebook: Any) -> list[str]:
 def test_a_notebook_gives_the_same_results_again(path: Path) -> None:
     kept = nbformat.v4.reads(path.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]
     again = executed(path)
-    assert shown(again) == shown(kept), "out of date; run: python -m docs.run_notebooks"
+    now, then = shown(again), shown(kept)
+    assert len(now) == len(then), "out of date; run: python -m docs.run_notebooks"
+    parted = [found for old, new in zip(then, now, strict=True) if (found := first_difference(old, new))]
+    assert not parted, f"out of date; run: python -m docs.run_notebooks\n{parted[0]}"
     progress = [
         output for cell in again.cells for output in cell.get("outputs", ()) if output.output_type == "display_data"
     ]

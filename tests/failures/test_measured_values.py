@@ -71,7 +71,13 @@ def test_a_detector_measures_what_it_measured_or_has_another_version(name: str) 
     assert now.keys() == recorded.keys()
     for detector in recorded:
         assert _shape(now[detector]) == _shape(recorded[detector]), detector
-        assert _numbers(now[detector]) == pytest.approx(_numbers(recorded[detector]), rel=2e-3, abs=1e-4), detector
+        values, before = (_numbers(_without_places(one[detector])) for one in (now, recorded))
+        assert values == pytest.approx(before, rel=2e-3, abs=1e-4), detector
+
+
+def _without_places(value: dict[str, Any]) -> dict[str, Any]:
+    """Without the regions of findings: of several places that are equally bad, the processor's rounding picks one."""
+    return {**value, "findings": [finding[:-1] for finding in value["findings"]]}
 
 
 def _numbers(value: Any) -> list[float]:

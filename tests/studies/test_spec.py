@@ -15,7 +15,7 @@ STUDIES = Path(__file__).parents[2] / "studies"
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_published_study_is_valid(path: Path) -> None:
-    assert read_spec(path).study in ("roundtrip", "session", "replicate", "audit", "factory")
+    assert read_spec(path).study in ("roundtrip", "session", "replicate", "audit", "factory", "restoration")
 
 
 @pytest.mark.parametrize(

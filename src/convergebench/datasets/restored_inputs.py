@@ -20,8 +20,9 @@ from convergebench.images.manifest import read_manifest
 from convergebench.kinds import LONGEST_WORD, is_word
 from convergebench.store.images import read_image
 from convergebench.store.manifest import read_manifest as read_run_manifest
+from convergebench.store.queries.examining import cases_by_id
 from convergebench.store.records import Records
-from convergebench.store.tables import CaseRow, ImageRow
+from convergebench.store.tables import ImageRow
 from convergebench.studies.restoration_table import DEGRADATIONS, SCENES
 from convergebench.types import Kind, SourceImage
 
@@ -108,7 +109,7 @@ def of_run(root: Path) -> SpoiltPictures:
     records = Records(root / "run.sqlite")
     try:
         images = records.images()
-        cases = {row.source: row for row in records.table(CaseRow)}
+        cases = {row.source: row for row in cases_by_id(records).values()}
     finally:
         records.close()
     by_image = {f"i1:{facts['sha256']}": id for id, facts in sources.items()}

@@ -34,14 +34,26 @@ FREQUENCIES, MORE_FREQUENCIES = 1500, 4000
 FINALISTS = 3
 TEXTURED = 0.5
 """Share of the blocks, those with the most contrast, that are used."""
-LEAST_GAIN = {"gauss": 0.12, "disk": 0.2, "line": 0.25}
+LEAST_GAIN = {"gauss": 0.12, "disk": 0.2, "line": 0.3}
 """Share of the misfit that a blur must explain; more for those that do more harm if they are wrong."""
 GAUSSIANS = (0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 DISKS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0)
-LINES = (5.0, 7.0, 9.0, 11.0, 13.0, 16.0, 19.0, 23.0, 27.0, 32.0, 38.0, 46.0)
+LINES = (7.0, 9.0, 11.0, 13.0, 16.0, 19.0, 23.0, 27.0, 32.0, 38.0, 46.0)
 ANGLES = tuple(float(angle) for angle in range(0, 180, 15))
 
+STREAKS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+LEAST_GAIN_OVER_STREAKS = 0.2
+"""Share of the misfit that a line must explain beyond streaks: boards, reeds and scratches all run one way, but only
+motion leaves zeros at regular frequencies."""
+
 Spectrum = NDArray[np.float32]
+
+
+class Streaks(NamedTuple):
+    """Power that falls smoothly with the frequency along one direction, as in a picture of parallel things."""
+
+    width: float
+    angle: float
 
 
 class BlurEstimate(NamedTuple):
@@ -67,9 +79,14 @@ def estimate_blur(plane: Plane) -> BlurEstimate:
         )
     near = dict.fromkeys(one for _, psf in ranked[:FINALISTS] for one in _around(psf))
     least, best = _ranked(seen, side, list(near), MORE_FREQUENCIES)[0]
-    plain = _misfit(seen, side, None, max(1, len(seen) // MORE_FREQUENCIES))
+    stride = max(1, len(seen) // MORE_FREQUENCIES)
+    plain = _misfit(seen, side, None, stride)
     gain = float(1 - least / plain) if plain > 0 else 0.0
-    return BlurEstimate(best if gain > LEAST_GAIN[best.shape] else None, gain)
+    believed = gain > LEAST_GAIN[best.shape]
+    if believed and best.shape == "line":
+        grain = min(_misfit(seen, side, Streaks(width, best.angle), stride) for width in STREAKS)
+        believed = least < (1 - LEAST_GAIN_OVER_STREAKS) * grain
+    return BlurEstimate(best if believed else None, gain)
 
 
 def _ranked(
@@ -145,11 +162,22 @@ def _around(psf: PointSpread) -> list[PointSpread]:
     return [PointSpread(psf.shape, size, (psf.angle + turn) % 180) for size in sizes for turn in turns]
 
 
+def _power(side: int, psf: PointSpread | Streaks | None) -> Plane:
+    if psf is None:
+        return np.ones((side, side // 2 + 1), np.float32)
+    if isinstance(psf, Streaks):
+        down, across = np.fft.fftfreq(side)[:, None], np.fft.rfftfreq(side)[None, :]
+        turned = np.deg2rad(psf.angle)
+        along = across * np.cos(turned) - down * np.sin(turned)
+        return np.asarray(np.exp(-np.square(2 * np.pi * psf.width * along)), np.float32)
+    return np.asarray(np.square(np.abs(otf(psf.kernel(), (side, side)))), np.float32)
+
+
 @lru_cache(maxsize=1024)
-def _expected(side: int, psf: PointSpread | None) -> Spectrum:
+def _expected(side: int, psf: PointSpread | Streaks | None) -> Spectrum:
     """Power that each slope leads to, without noise, at the frequencies that are compared."""
     used, radius = _frequencies(side)
-    blurred = 1.0 if psf is None else np.square(np.abs(otf(psf.kernel(), (side, side))))
+    blurred = _power(side, psf)
     found = []
     for slope in SLOPES:
         power = (radius / np.float32(LOWEST)) ** np.float32(-slope) * blurred
@@ -158,7 +186,7 @@ def _expected(side: int, psf: PointSpread | None) -> Spectrum:
     return np.asarray(found, np.float32)
 
 
-def _misfit(seen: Spectrum, side: int, psf: PointSpread | None, stride: int) -> float:
+def _misfit(seen: Spectrum, side: int, psf: PointSpread | Streaks | None, stride: int) -> float:
     """Variance of what is left of the logarithmic spectrum; a variance needs no A."""
     expected, observed = _expected(side, psf)[:, ::stride], seen[::stride]
     return min(float(np.var(observed - np.log(shape + np.float32(floor)))) for shape in expected for floor in FLOORS)

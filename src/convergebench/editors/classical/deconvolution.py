@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -40,30 +40,42 @@ def given_psf(options: DeconvolutionOptions) -> PointSpread | None:
     return None if options.psf == "auto" else read_psf(options.psf)
 
 
-def deconvolved(pixels: Pixels, psf: PointSpread | None, deconvolve: Deconvolve) -> ClassicalAnswer:
-    """The picture with its blur undone, in luminance."""
-    before = luminance(pixels)
-    used: dict[str, Any] = {}
+class BlurFinding(NamedTuple):
+    """The blur of a picture (None: none), the noise in levels to reckon with, and the record."""
+
+    psf: PointSpread | None
+    noise: float
+    used: dict[str, Any]
+
+
+def find_blur(pixels: Pixels, psf: PointSpread | None) -> BlurFinding:
+    """The given blur, or the one that the picture shows."""
     noise = max(noise_level(pixels), LEAST_NOISE)
+    if psf is not None:
+        return BlurFinding(psf, noise, {"psf": str(psf)})
+    estimate = estimate_blur(luminance(pixels))
+    if estimate.psf is not None and was_processed(pixels):
+        # what a codec or an enlargement left at edges is no noise of any deviation, and would be sharpened
+        noise = max(noise, CAUTIOUS)
+    return BlurFinding(estimate.psf, noise, {"explains": round(estimate.gain, 3), "psf": str(estimate.psf or "none")})
+
+
+def deconvolved(pixels: Pixels, blur: BlurFinding, deconvolve: Deconvolve) -> ClassicalAnswer:
+    """The picture with its blur undone, in luminance."""
+    psf = blur.psf
     if psf is None:
-        estimate = estimate_blur(before)
-        psf = estimate.psf
-        used["explains"] = round(estimate.gain, 3)
-        if psf is not None and was_processed(pixels):
-            # what a codec or an enlargement left at edges is no noise of any deviation, and would be sharpened
-            noise = max(noise, CAUTIOUS)
-    used["psf"] = str(psf) if psf else "none"
-    if psf is None:
-        return ClassicalAnswer(pixels, used)
+        return ClassicalAnswer(pixels, blur.used)
+    before = luminance(pixels)
     whole, inside = tapered(before, 2 * psf.reach + 8)
-    restored, more = deconvolve(whole, psf.kernel(), noise / 255)
+    restored, more = deconvolve(whole, psf.kernel(), blur.noise / 255)
     cut = restored[inside][: before.shape[0], : before.shape[1]]
-    return ClassicalAnswer(with_luminance(pixels, before, _calmed(before, cut, psf.reach)), {**used, **more})
+    return ClassicalAnswer(with_luminance(pixels, before, _calmed(before, cut, psf.reach)), {**blur.used, **more})
 
 
 def _calmed(before: Plane, after: Plane, reach: int) -> Plane:
     """The restored plane within the range of what was around each pixel, and a share of that range beyond."""
     window = np.ones((2 * min(reach, 12) + 1,) * 2, np.uint8)
-    low, high = cv2.erode(before, window), cv2.dilate(before, window)
-    slack = OVERSHOOT * (high - low) + 0.01
+    calm = cv2.GaussianBlur(before, (0, 0), 1.0)  # noise would widen the range
+    low, high = cv2.erode(calm, window), cv2.dilate(calm, window)
+    slack = OVERSHOOT * (high - low) + 0.006
     return np.asarray(np.clip(after, low - slack, high + slack), np.float32)

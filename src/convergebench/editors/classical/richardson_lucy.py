@@ -9,7 +9,7 @@ from pydantic import Field
 from scipy import fft
 
 from convergebench.editors.classical.answer import ClassicalAnswer
-from convergebench.editors.classical.deconvolution import DeconvolutionOptions, deconvolved, given_psf
+from convergebench.editors.classical.deconvolution import DeconvolutionOptions, deconvolved, find_blur, given_psf
 from convergebench.editors.classical.psf import otf
 from convergebench.images.frame import Pixels, Plane
 
@@ -34,7 +34,7 @@ def richardson_lucy(pixels: Pixels, options: RichardsonLucyOptions) -> Classical
         rounds = options.rounds or rounds_for(noise)
         return corrected(plane, kernel, rounds), {"rounds": rounds}
 
-    return deconvolved(pixels, given_psf(options), deconvolve)
+    return deconvolved(pixels, find_blur(pixels, given_psf(options)), deconvolve)
 
 
 def rounds_for(noise: float) -> int:

@@ -26,9 +26,9 @@ class ScratchInpaintOptions(Strict):
     fill: Literal["telea", "navier-stokes"] = "telea"
 
 
-def scratch_inpaint(pixels: Pixels, options: ScratchInpaintOptions) -> ClassicalAnswer:
-    """The picture without its scratches and dust."""
-    damage = find_damage(pixels, options.sensitivity)
+def scratch_inpaint(pixels: Pixels, options: ScratchInpaintOptions, *, noise: float | None = None) -> ClassicalAnswer:
+    """The picture without its scratches and dust; `noise` as it was before denoising."""
+    damage = find_damage(pixels, options.sensitivity, noise=noise)
     share = float(damage.mean())
     used = {"damaged": round(share, 5)}
     if not share or share > MOST:

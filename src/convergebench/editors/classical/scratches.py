@@ -23,14 +23,20 @@ from convergebench.images.frame import Pixels, Plane
 Mask = NDArray[np.bool_]
 DIRECTIONS = 16
 LEAST_CONTRAST = 22.0
-"""Levels by which a mark differs at least from its surroundings, in every channel."""
-BRIGHT_OPACITY, DARK_OPACITY = 0.45, 0.55
+"""Levels by which a mark differs at least from its surroundings, on the mean of the channels."""
+ROOM = 40.0
+"""Levels that a channel must have left to white or black for its opacity to count."""
+BRIGHT_OPACITY, DARK_OPACITY = 0.5, 0.6
 """Least opacity; more of dark marks, since thin shadows and gaps are common."""
 TIMES_NOISE = 4.0
-TIMES_TEXTURE = 8.0
+SMOOTHED = 3.0
+"""Noise in levels from which on the picture is smoothed a little first."""
+TIMES_TEXTURE = 9.0
 """How far a mark stands out from the mean thin structure around it."""
-UNEVEN = 0.6
+UNEVEN = 0.8
 """Share of the range of the surroundings that is taken off: a thin line at an edge is often part of it."""
+LIKELY = 0.35
+"""Score from which on what is connected with a scratch belongs to it."""
 SURROUNDINGS = 31
 """Side of the surroundings, in units of the width."""
 
@@ -51,13 +57,19 @@ class ScratchSizes:
         return cls(width, max(9, 2 * round(side / 50) + 1), max(4, 2 * width * width))
 
 
-def find_damage(pixels: Pixels, sensitivity: float = 1.0) -> Mask:
-    """Where there are scratches and dust; `sensitivity` above 1 finds fainter ones and takes more for them."""
+def find_damage(pixels: Pixels, sensitivity: float = 1.0, *, noise: float | None = None) -> Mask:
+    """Where there are scratches and dust; `sensitivity` above 1 finds fainter ones and takes more for them.
+
+    `noise` is what the picture had before it was denoised, which leaves single pixels that look like dust.
+    """
     if min(pixels.shape[:2]) < 16:
         return np.zeros(pixels.shape[:2], np.bool_)
     sizes = ScratchSizes.of(pixels)
-    seen = np.asarray(cv2.GaussianBlur(pixels.astype(np.float32), (0, 0), 0.5), np.float32)
-    least = max(LEAST_CONTRAST, TIMES_NOISE * noise_level(pixels))
+    noise = noise_level(pixels) if noise is None else noise
+    seen = pixels.astype(np.float32)
+    if noise > SMOOTHED:
+        seen = np.asarray(cv2.GaussianBlur(seen, (0, 0), 0.5), np.float32)
+    least = max(LEAST_CONTRAST, TIMES_NOISE * noise)
     found = np.zeros(pixels.shape[:2], np.bool_)
     for plane, opacity in ((seen, BRIGHT_OPACITY), (255 - seen, DARK_OPACITY)):
         score = sensitivity * _score(plane, least, opacity, sizes)
@@ -71,8 +83,11 @@ def _score(plane: Plane, least: float, opaque: float, sizes: ScratchSizes) -> Pl
     around = np.asarray(cv2.morphologyEx(plane, cv2.MORPH_OPEN, disk), np.float32)
     thin = plane - around
     white = np.quantile(plane.reshape(-1, 3)[::7], 0.995, axis=0).astype(np.float32)
-    opacity = np.min(thin / np.maximum(white - around, LEAST_CONTRAST), axis=2)
-    contrast = np.min(thin, axis=2)
+    room = white - around
+    # a channel that is nearly white already cannot show how much of it is covered
+    covered = np.where(room > ROOM, thin / np.maximum(room, ROOM), 1.0)
+    opacity = np.where((room > ROOM).any(axis=2), covered.min(axis=2), 0.0)
+    contrast = thin.mean(axis=2)
     light = around.mean(axis=2)
     contrast = contrast - np.float32(UNEVEN) * (cv2.dilate(light, disk) - cv2.erode(light, disk))
     threshold = np.maximum(least, TIMES_TEXTURE * _texture(thin.mean(axis=2), sizes))
@@ -88,9 +103,10 @@ def _texture(thin: Plane, sizes: ScratchSizes) -> Plane:
 
 def _scratches(score: Plane, sizes: ScratchSizes) -> Mask:
     longest = np.full_like(score, -1.0)
+    wide = cv2.dilate(score, np.ones((3, 3), np.uint8))  # a scratch is rarely straight to the pixel
     for line in _lines(sizes.length):
-        np.maximum(longest, cv2.morphologyEx(score, cv2.MORPH_OPEN, line), out=longest)
-    return _holding((longest > 0.4) & (score > 0.4), longest > 1, least=2 * sizes.length)
+        np.maximum(longest, cv2.morphologyEx(wide, cv2.MORPH_OPEN, line), out=longest)
+    return _holding((longest > LIKELY) & (score > LIKELY), longest > 1, least=2 * sizes.length)
 
 
 def _dust(score: Plane, sizes: ScratchSizes) -> Mask:

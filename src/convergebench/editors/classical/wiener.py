@@ -9,12 +9,18 @@ from pydantic import Field
 from scipy import fft
 
 from convergebench.editors.classical.answer import ClassicalAnswer
-from convergebench.editors.classical.deconvolution import DeconvolutionOptions, deconvolved, given_psf
+from convergebench.editors.classical.deconvolution import (
+    BlurFinding,
+    DeconvolutionOptions,
+    deconvolved,
+    find_blur,
+    given_psf,
+)
 from convergebench.editors.classical.psf import otf
 from convergebench.images.frame import Pixels, Plane
 
 LAPLACIAN = np.array([[0, -1, 0], [-1, 4, -1], [0, -1, 0]], np.float32)
-WITHOUT_NOISE, PER_VARIANCE = 0.003, 0.0008
+WITHOUT_NOISE, PER_VARIANCE = 0.005, 0.0008
 """Weight of smoothness without noise, and what each squared level of noise adds: best over blurred photographs."""
 
 
@@ -32,7 +38,12 @@ def wiener(pixels: Pixels, options: WienerOptions) -> ClassicalAnswer:
         balance = options.balance or balance_for(noise)
         return divided(plane, kernel, balance), {"balance": round(balance, 5)}
 
-    return deconvolved(pixels, given_psf(options), deconvolve)
+    return deconvolved(pixels, find_blur(pixels, given_psf(options)), deconvolve)
+
+
+def sharpened(pixels: Pixels, blur: BlurFinding) -> ClassicalAnswer:
+    """The picture with a blur undone that was found earlier."""
+    return deconvolved(pixels, blur, lambda plane, kernel, noise: (divided(plane, kernel, balance_for(noise)), {}))
 
 
 def balance_for(noise: float) -> float:

@@ -68,6 +68,14 @@ def test_a_sharp_photograph_has_no_blur_worth_mentioning(photo: str) -> None:
     assert found is None or found.size <= (5 if found.shape == "line" else 1.6)
 
 
+@pytest.mark.parametrize("photo", PHOTOGRAPHS)
+@pytest.mark.parametrize("tone", [245, 8])
+def test_parallel_things_are_not_taken_for_motion(photo: str, tone: int) -> None:
+    """Scratches all run one way; undoing a motion along them would cost ten decibels."""
+    found = estimate_blur(luminance(scratched(photograph(photo), 3, tone)[0])).psf
+    assert found is None or found.shape == "gauss"
+
+
 def test_plain_and_tiny_pictures_have_no_blur() -> None:
     assert estimate_blur(np.full((128, 128), 0.5, np.float32)).psf is None
     assert estimate_blur(np.random.default_rng(0).uniform(size=(20, 200)).astype(np.float32)).psf is None

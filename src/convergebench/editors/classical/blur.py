@@ -42,7 +42,7 @@ LINES = (7.0, 9.0, 11.0, 13.0, 16.0, 19.0, 23.0, 27.0, 32.0, 38.0, 46.0)
 ANGLES = tuple(float(angle) for angle in range(0, 180, 15))
 
 STREAKS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-LEAST_GAIN_OVER_STREAKS = 0.2
+LEAST_GAIN_OVER_STREAKS = 0.1
 """Share of the misfit that a line must explain beyond streaks: boards, reeds and scratches all run one way, but only
 motion leaves zeros at regular frequencies."""
 

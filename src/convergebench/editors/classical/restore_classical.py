@@ -22,7 +22,7 @@ class RestoreClassicalOptions(Strict):
 
     denoise: Annotated[float, Field(ge=0, le=5)] = 1.0
     """Strength of non-local means; 0: none."""
-    scratches: Annotated[float, Field(ge=0, le=5)] = 0.7
+    scratches: Annotated[float, Field(ge=0, le=5)] = 0.85
     """Sensitivity of the search for scratches; 0: none. Less than alone: denoised texture has thin lines too."""
     deblur: Annotated[float, Field(ge=0, le=1)] = 0.7
     """Share of the deblurring's change that is kept; 0: none."""

@@ -2,7 +2,8 @@
 
 Networks and transforms in single precision round differently on another processor: values move in their fifth digit,
 and a printed digit or a coordinate of a chart by one in its last place. What the code does otherwise moves the long
-numbers of the tables by more.
+numbers of the tables by more. A number that prints with a digit less moves the blanks and rules beside it, so their
+lengths do not count.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Mapping
 
 _NUMBER = re.compile(r"(?<![\w.])(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.])")
+_FILLING = re.compile(r"( |─|═)\1+")
 _SHOWN = 12
 _RELATIVE, _ABSOLUTE = 5e-5, 5e-5
 _LONGEST_PRINTED = 4
@@ -50,7 +52,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _close(was: str, became: str) -> bool:
-    old, new = _NUMBER.split(was), _NUMBER.split(became)
+    old, new = (_NUMBER.split(_FILLING.sub(r"\1", text)) for text in (was, became))
     return len(old) == len(new) and all(
         a == b if place % 2 == 0 else _same_number(a, b) for place, (a, b) in enumerate(zip(old, new, strict=True))
     )

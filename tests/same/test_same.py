@@ -45,6 +45,7 @@ def test_rounding_makes_none() -> None:
     assert first_difference("<td>0.12345678</td>", "<td>0.12345679</td>") is None
     assert first_difference("shift -0.0000012", "shift 0.0000009") is None
     assert first_difference('<circle cx="23.7"/>', '<circle cx="23.8"/>') is None
+    assert first_difference("┌──────────┐\n│ 5.996162 ┆ ok │", "┌─────────┐\n│ 5.99624  ┆ ok │") is None
 
 
 def test_a_missing_and_a_new_text_are_told() -> None:

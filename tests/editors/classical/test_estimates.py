@@ -32,9 +32,10 @@ def test_plain_black_white_and_tiny_pictures_have_no_noise() -> None:
     assert noise_level(np.random.default_rng(0).integers(0, 256, (9, 9, 3), np.uint8)) == 0
 
 
-def test_noise_that_is_cut_off_at_black_does_not_hide_the_rest() -> None:
+@pytest.mark.parametrize("end", [0, 255])
+def test_noise_that_is_cut_off_at_black_or_white_does_not_hide_the_rest(end: int) -> None:
     half = np.full((256, 256, 3), 128, np.uint8)
-    half[:160] = 0
+    half[:160] = end
     assert noise_level(noisy(half, 10)) == pytest.approx(10, rel=0.1)
 
 
@@ -110,11 +111,16 @@ def test_a_psf_reads_as_it_is_written_and_sums_to_one(text: str) -> None:
     assert kernel.shape[0] % 2 == 1
 
 
-def test_a_line_points_where_its_angle_says() -> None:
-    kernel = PointSpread("line", 15, 45).kernel()
-    middle = kernel.shape[0] // 2
-    assert kernel[middle - 4, middle + 4] > 0.03  # up and to the right
-    assert kernel[middle + 4, middle + 4] == 0
+@pytest.mark.parametrize("angle", [0, 30, 75, 120])
+def test_a_line_points_where_its_angle_says_and_is_as_long_as_it_says(angle: float) -> None:
+    kernel = PointSpread("line", 15, angle).kernel()
+    across, down = np.meshgrid(*(np.arange(side) - side // 2 for side in kernel.shape[::-1]))
+    spread = {"across": (kernel * across**2).sum(), "down": (kernel * down**2).sum()}
+    both = -(kernel * across * down).sum()  # rows count downwards, angles turn upwards
+    assert np.degrees(0.5 * np.arctan2(2 * both, spread["across"] - spread["down"])) % 180 == pytest.approx(
+        angle, abs=2
+    )
+    assert np.sqrt(12 * (spread["across"] + spread["down"])) == pytest.approx(15, abs=0.5)
 
 
 @pytest.mark.parametrize("text", ["disk", "disk:0", "disk:1000", "square:3", "gauss:2@30", "line:9@x", "disk:-4", ""])

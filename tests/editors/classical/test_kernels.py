@@ -38,6 +38,18 @@ def test_wiener_equals_scikit_image_everywhere(psf: str, balance: float) -> None
     np.testing.assert_allclose(divided(plane, kernel, balance), theirs, atol=1e-3)
 
 
+def test_a_lopsided_kernel_is_undone_the_right_way_round() -> None:
+    plane = luminance(photograph("astronaut"))
+    kernel = np.zeros((5, 5), np.float32)
+    kernel[1:3, 2:5] = [[0.3, 0.2, 0.1], [0.25, 0.1, 0.05]]
+    inside = np.s_[48:-48, 48:-48]
+    theirs = restoration.richardson_lucy(plane, kernel, num_iter=3, clip=False)
+    np.testing.assert_allclose(corrected(plane, kernel, 3)[inside], theirs[inside], atol=2e-4)
+    np.testing.assert_allclose(
+        divided(plane, kernel, 0.1), restoration.wiener(plane, kernel, 0.1, clip=False), atol=1e-3
+    )
+
+
 def test_noise_makes_both_more_cautious() -> None:
     levels = [noise / 255 for noise in (0.5, 3, 10, 40)]
     rounds, balances = [rounds_for(one) for one in levels], [balance_for(one) for one in levels]

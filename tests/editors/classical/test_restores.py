@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.editors.classical.spoiling import PHOTOGRAPHS, blurred, noisy, photograph, psnr, restored, scratched
@@ -49,6 +50,17 @@ def test_an_unknown_blur_is_found_and_undone(name: str, psf: str) -> None:
     clean = photograph("astronaut", 512)
     spoilt = blurred(clean, psf, 1.5)
     assert psnr(clean, restored(name, spoilt)) > psnr(clean, spoilt) + 0.8
+
+
+@pytest.mark.parametrize("name", ["richardson-lucy", "wiener"])
+def test_an_edge_does_not_ring_far_beyond_its_own_two_sides(name: str) -> None:
+    """A blur that is twice as wide as the true one rings; it is held to a third of the step."""
+    edge = np.full((96, 96, 3), 80, np.uint8)
+    edge[:, 48:] = 160
+    seen = restored(name, blurred(edge, "disk:3", 0.5), psf="disk:6").astype(int)
+    assert seen.min() >= 80 - 0.3 * 80 - 6
+    assert seen.max() <= 160 + 0.3 * 80 + 6
+    assert np.abs(seen[:, :30] - 80).max() <= 6
 
 
 def test_the_unsharp_mask_makes_a_soft_picture_sharper() -> None:

@@ -150,6 +150,14 @@ def test_words_for_sharpness_sharpen() -> None:
     assert energy(sharp) > 1.08 * energy(plain) > energy(soft)
 
 
+def test_a_request_for_fidelity_makes_it_do_less() -> None:
+    spoilt = noisy(photograph("astronaut", 160), 20)
+    options = {**EXACT, "strength": 1, "level": 44, "fidelity_effect": 0}
+    words = "Remove noise and blur and restore the colors"
+    bold, careful = (distance(spoilt, text, **options) for text in (words, f"{words}, preserving identity"))
+    assert careful > bold + 3
+
+
 def test_fidelity_shows_on_the_distance_to_the_clean_picture_too() -> None:
     clean = photograph("astronaut", 160)
     spoilt = noisy(clean, 6)

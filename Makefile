@@ -50,7 +50,8 @@ mutants: install ## small faults in the code: do the tests see them? (a sample; 
 	$(BIN)/python -m benchmarks.mutants
 
 docs: install ## regenerate the pages that are made from the code
-	$(BIN)/python -m docs.generate
+	$(BIN)/cbench suite fetch builtin
+	$(BIN)/python -m docs.generate --costs
 
 notebooks: install ## execute the notebooks of docs/notebooks again
 	$(BIN)/python -m docs.run_notebooks

@@ -1,6 +1,8 @@
 """Write the pages that are made from the code, so that they cannot say anything else than the code does.
 
-python -m docs.generate                        the pages of docs/reference, the imports in docs/design/rooms.md
+python -m docs.generate                        the pages of docs/reference, the imports in docs/design/rooms.md,
+                                               the table of docs/how-many-images.md
+python -m docs.generate --costs                and the table of docs/costs.md; needs the photographs of `builtin`
 python -m docs.generate --ranking runs/demo    and the ranking in README.md, from that run
 """
 
@@ -12,7 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
-from docs.pages import commands, editors, metrics, models, names, pairs, rooms, study_file, suites, tables, weights
+from docs.pages import (
+    commands,
+    costs,
+    editors,
+    images_needed,
+    metrics,
+    models,
+    names,
+    pairs,
+    rooms,
+    study_file,
+    suites,
+    tables,
+    weights,
+)
 from docs.pages.markdown import fill
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,9 +80,13 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.generate", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=REFERENCE, help="where the reference pages go")
     parser.add_argument("--ranking", type=Path, metavar="RUN", help="also fill README.md's ranking from this run")
+    parser.add_argument("--costs", action="store_true", help="also fill docs/costs.md")
     given = parser.parse_args(words)
     fill(rooms.PAGE, "imports", rooms.block())
-    for path in (*write_reference(given.out), rooms.PAGE):
+    fill(images_needed.PAGE, "images", images_needed.block())
+    if given.costs:
+        fill(costs.PAGE, "costs", costs.block())
+    for path in (*write_reference(given.out), rooms.PAGE, images_needed.PAGE):
         sys.stdout.write(f"{path}\n")
     if given.ranking is not None:
         fill(ROOT / "README.md", "ranking", f"```text\n{ranking(given.ranking)}\n```\n")

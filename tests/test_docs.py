@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
 import tomllib
@@ -18,7 +19,7 @@ from convergebench.cli.main import app
 from convergebench.documents import table_fields
 from convergebench.studies.spec import StudySpec
 from docs.generate import PAGES, write_reference
-from docs.pages import commands
+from docs.pages import commands, costs, images_needed
 from docs.pages.markdown import fill
 from tests.docs.blocks import ROOT, blocks
 
@@ -42,6 +43,15 @@ def test_the_reference_is_what_the_code_says_now(tmp_path: Path) -> None:
         kept = ROOT / "docs" / "reference" / made.name
         assert read(kept) == read(made), f"{named(kept)} is out of date; run: make docs"
     assert {path.stem for path in (ROOT / "docs" / "reference").glob("*.md")} == {"README", *PAGES}
+
+
+def test_the_table_of_images_needed_is_what_the_code_says() -> None:
+    assert images_needed.block() in read(images_needed.PAGE), "out of date; run: make docs"
+
+
+@pytest.mark.skipif("FETCHED" not in os.environ, reason="not run by make test, which fetches the photographs first")
+def test_the_table_of_costs_is_what_the_forecast_says() -> None:
+    assert costs.block() in read(costs.PAGE), "out of date; run: make docs"
 
 
 def test_every_command_and_option_is_documented() -> None:

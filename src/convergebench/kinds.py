@@ -51,11 +51,16 @@ the image after it). `alone`: a picture that nothing else compares, for whoever 
 
 In `return`, `first` and `lag` an `operation` says how the reference must be turned or mirrored to be what was asked.
 Metrics measure a role of a study's own as they measure `return`, or `source` where there is no reference; in tables it
-is added to the metric's name (`lpips-clean`).
+is added to the metric's name (`lpips-clean`). Such a comparison counts its round as done, so it belongs at the end.
 """
 COMPARE_ROLES: tuple[CompareRole, ...] = (
     "source", "return", "first", "around", "lag", "replicate", "step", "forward", "backward", "alone",
 )  # fmt: skip
+
+
+def ends_round(role: CompareRole) -> bool:
+    """Whether a comparison of this role shows that its round is complete; a role of a study's own does."""
+    return role in ("return", "around") or role not in COMPARE_ROLES
 
 
 def measured_as(role: CompareRole, *, has_reference: bool) -> CompareRole:

@@ -30,6 +30,7 @@ from convergebench.errors import (
     Unstorable,
 )
 from convergebench.ids import canonical, comparison_id
+from convergebench.kinds import ends_round
 from convergebench.progress import Progress
 from convergebench.redaction import redact
 from convergebench.roles import require_role
@@ -201,7 +202,7 @@ class Engine:
         row = walk.decided(word) if isinstance(word, Decision) else _comparison(walk.chain, word)
         self.journal.require([row])
         walk.rows.append(row)
-        if isinstance(word, Compare) and word.role in ("return", "around"):
+        if isinstance(word, Compare) and ends_round(word.role):
             walk.rounds = word.round
         return None
 

@@ -10,6 +10,7 @@ import pytest
 from convergebench.analysis.restoration.result import SCHEMAS, RestorationAnalysis
 from convergebench.conductor.analyse import analyse_run
 from convergebench.errors import Refused
+from convergebench.store.frames import RunFrames
 from convergebench.types import Edited, EditRequest
 from tests.analysis.restoration.results_world import only
 from tests.restoration_run import InstantRestorer, restoration_run
@@ -37,6 +38,12 @@ def test_what_the_restorer_does_by_words_is_found(designed: RestorationAnalysis)
     assert effects["n_sources"].to_list() == [8, 8, 8]
     assert all(p < 0.05 for p in effects["p"])
     assert designed.factor_effects["editor"].unique().to_list() == ["instant"], "gentle reads no words"
+
+
+def test_a_finished_chain_has_done_its_rounds(tmp_path: Path) -> None:
+    restoration_run(tmp_path / "run", count=1, metrics=("psnr",), rounds=2)
+    chains = RunFrames(tmp_path / "run").chains()
+    assert set(zip(chains["status"], chains["rounds"], chains["planned"], strict=True)) == {("finished", 2, 2)}
 
 
 def test_tables_have_their_columns_and_diagnostics_stay_out(designed: RestorationAnalysis) -> None:

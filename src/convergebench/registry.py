@@ -7,13 +7,17 @@ wherever a built-in's does. Names are unique. The parts of a study may also be g
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
+import importlib.util
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
@@ -109,15 +113,35 @@ def require_part(shelf: Shelf, name: str) -> None:
         load(shelf, name)
 
 
+_OF_A_FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)$")
+_OF_A_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+
+
+def is_own_code(use: str) -> bool:
+    """Whether this names an object of the user's own: `folder/file.py:name` or `package.module:name`."""
+    return bool(_OF_A_FILE.match(use) or _OF_A_MODULE.match(use))
+
+
+def is_in_file(use: str) -> bool:
+    """Whether this is `folder/file.py:name`."""
+    return bool(_OF_A_FILE.match(use))
+
+
 def load_from_module(kind: str, use: str) -> Any:
-    """The user's own `module:name`, from the current folder or an installed package; `kind` is used in errors."""
-    module, _, attribute = use.partition(":")
+    """The user's own `module:name` or `file.py:name`, from the current folder or installed; `kind` is for errors."""
+    module, _, attribute = use.rpartition(":")
     cwd = str(Path.cwd())
     sys.path.insert(0, cwd)  # console scripts do not search the current folder
     try:
-        found = getattr(importlib.import_module(module), attribute, None)
+        found: Any = _module_of_file(Path(module)) if is_in_file(use) else importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part, None)
+    except FileNotFoundError as error:
+        if error.filename != module:
+            raise StudyError(f"{kind} '{use}' cannot be loaded: {error_text(error)}") from error
+        raise StudyError(f"there is no file {module} here ({cwd}), for {kind} '{use}'") from error
     except ModuleNotFoundError as error:
-        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+        if error.name is not None and f"{module}.".startswith(f"{error.name}.") and not is_in_file(use):
             raise StudyError(f"there is no module '{module}' here ({cwd}) or installed, for {kind} '{use}'") from error
         raise StudyError(f"{kind} '{use}' cannot be loaded: {error}") from error
     except ConvergeBenchError:
@@ -129,5 +153,32 @@ def load_from_module(kind: str, use: str) -> Any:
         if cwd not in sys.path:
             sys.path.append(cwd)  # for imports at call time; last, so that it hides nothing
     if found is None:
-        raise StudyError(f"module '{module}' has no '{attribute}', for {kind} '{use}'")
+        what = module if is_in_file(use) else f"module '{module}'"
+        raise StudyError(f"{what} has no '{attribute}', for {kind} '{use}'")
     return found
+
+
+def _module_of_file(file: Path) -> ModuleType:
+    """The module in a file, run once; under a name of its own, so that `code.py` hides no other module.
+
+    Its folder is searched last, for imports of files beside it.
+    """
+    if not file.is_file():
+        raise FileNotFoundError(2, "no such file", str(file))
+    place = str(file.resolve())
+    name = f"{file.stem}_{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise StudyError(f"{file} cannot be read as Python")
+    if str(file.resolve().parent) not in sys.path:
+        sys.path.append(str(file.resolve().parent))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look it up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

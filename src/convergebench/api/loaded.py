@@ -14,13 +14,13 @@ import polars as pl
 
 from convergebench.api.calling import call, options_of, recorded, several
 from convergebench.api.notebook import default_observer
-from convergebench.api.pictures import open_picture
 from convergebench.api.strips import MOST_STEPS, StripRow, draw_strip, evenly
 from convergebench.conductor.alignment import check_alignment
 from convergebench.conductor.analyse import AnalysedRun, analyse_run, report_input
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import MeasureOptions, check_plots
 from convergebench.errors import StudyError
+from convergebench.images.pictures import open_picture
 from convergebench.registry import suggest
 from convergebench.store.images import open_images
 from convergebench.store.run import require_run

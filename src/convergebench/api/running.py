@@ -24,8 +24,8 @@ from convergebench.texts import one_line
 from convergebench.types import Editor
 
 if TYPE_CHECKING:
-    from convergebench.api.function_editor import EditFunction
-    from convergebench.api.pictures import Picture
+    from convergebench.editors.function_editor import EditFunction
+    from convergebench.images.pictures import Picture
 
     AnyEditor = str | Editor | EditFunction | Mapping[str, Any]
     """A name, an editor, a function `fn(image, instruction) -> image`, or a table `{"name": …, "use": …}`."""
@@ -171,10 +171,10 @@ def _stem(study: object, spec: StudySpec) -> str:
 
 def _editors(editors: Editors | None) -> tuple[list[str | dict[str, Any]], dict[str, Editor]]:
     """Entries of a study file, and the objects behind those that are no names."""
-    from convergebench.api.function_editor import FunctionEditor
+    from convergebench.editors.own_code import editor_from_object
 
-    if isinstance(editors, str | Editor) or callable(editors):
-        editors = [editors]
+    if isinstance(editors, str | Editor) or callable(editors) or callable(getattr(editors, "edit", None)):
+        editors = [editors]  # type: ignore[list-item]
     pairs: list[tuple[str, AnyEditor]]
     pairs = [("", one) for one in several(editors, "editors")]
     if isinstance(editors, Mapping):
@@ -188,11 +188,7 @@ def _editors(editors: Editors | None) -> tuple[list[str | dict[str, Any]], dict[
         if isinstance(one, Mapping):
             entries.append({**({"name": name} if name else {}), **one})
             continue
-        if isinstance(one, type) or not (isinstance(one, Editor) or callable(one)):
-            raise StudyError(
-                f"{one!r:.80} is no editor; give a name, an object with edit(), or a function (image, instruction)"
-            )
-        editor = one if isinstance(one, Editor) else FunctionEditor(one, name)
+        editor = editor_from_object(one, name)
         own = name or editor.name
         made = getattr(editor, "function", type(editor))
         entries.append({"name": own, "use": f"{made.__module__}:{getattr(made, '__qualname__', own)}"})

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from convergebench.api.calling import call, call_async, options_of, several
-from convergebench.api.pictures import is_picture, picture_bytes
+from convergebench.api.pictures import is_picture
 from convergebench.conductor.options import MeasureOptions
 from convergebench.conductor.scoring import score_files
 from convergebench.errors import StudyError, Unmeasurable
+from convergebench.images.pictures import picture_bytes
 from convergebench.metrics import SETS
 from convergebench.registry import names
 
 if TYPE_CHECKING:
-    from convergebench.api.pictures import Picture
+    from convergebench.images.pictures import Picture
 
     Pictures = Picture | Sequence[Picture] | Mapping[str, Picture]
 

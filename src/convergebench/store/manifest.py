@@ -109,6 +109,12 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
     )
     differences += _changed("metric", old.metrics, new.metrics)
     differences += _changed("recording", old.recordings, new.recordings)
+    functions = [name for name in old.editors.keys() & new.editors.keys() if _is_changed_function(old, new, name)]
+    if differences and len(differences) == len(functions):
+        raise ChangedMeaning(
+            f"the function behind editor '{min(functions)}' has changed since the run '{old.name}' was begun; use "
+            "another --run, or undo the change (version = … in the study file says when a function counts as another)"
+        )
     if differences:
         raise ChangedMeaning(
             f"run '{old.name}' exists and this would change what its numbers mean; use another --run, "
@@ -135,6 +141,13 @@ def _identities(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 def _meaning(manifest: Manifest, editor: str) -> list[Any]:
     facts = manifest.editors[editor]
     return [facts.get(part) for part in ("fingerprint", "simulated", "deterministic", "settings")]
+
+
+def _is_changed_function(old: Manifest, new: Manifest, editor: str) -> bool:
+    """Whether the editor is a function, and nothing about it changed but its code."""
+    before, after = _meaning(old, editor), _meaning(new, editor)
+    functions = all(str(one[0]).startswith("function:") for one in (before, after))
+    return functions and before[0] != after[0] and before[1:] == after[1:]
 
 
 def _changed(what: str, old: Mapping[str, Any], new: Mapping[str, Any], *, also_missing: bool = False) -> list[str]:

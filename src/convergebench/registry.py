@@ -1,7 +1,8 @@
 """Built-ins and plug-ins by name, each imported only when it is used.
 
 A third party adds an entry point in the group `convergebench.editors` (or another shelf's); its name then works
-wherever a built-in's does. Names are unique. The parts of a study may also be given as `module:name`.
+wherever a built-in's does. A plug-in whose name is taken is left out. The parts of a study may also be given as
+`module:name`.
 """
 
 from __future__ import annotations
@@ -74,12 +75,25 @@ def _builtins(shelf: Shelf) -> Mapping[str, str]:
 
 @cache
 def _plugins(shelf: Shelf) -> Mapping[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+    """Plug-ins by name, without those that have to be left out."""
+    refused = left_out(shelf)
+    found = {point.name: point for point in entry_points(group=f"convergebench.{shelf}")}
+    return {name: point for name, point in found.items() if name not in refused}
+
+
+def left_out(shelf: Shelf) -> dict[str, str]:
+    """Plug-ins that cannot be told apart by their names, each with the reason; nothing else suffers from them."""
+    values: dict[str, dict[str, None]] = {}
     for point in entry_points(group=f"convergebench.{shelf}"):
-        if point.name in _builtins(shelf) or point.name in found:
-            raise StudyError(f"two {shelf} are called '{point.name}'; uninstall one (plug-in {point.value})")
-        found[point.name] = point
-    return found
+        values.setdefault(point.name, {})[point.value] = None  # one package found at two places is one
+    reasons = {}
+    for name, places in values.items():
+        shown = " and ".join(places)
+        if name in _builtins(shelf):
+            reasons[name] = f"the plug-in {shown} has the name of a built-in one, which is used; uninstall the plug-in"
+        elif len(places) > 1:
+            reasons[name] = f"several plug-ins have this name ({shown}), and none is used; uninstall all but one"
+    return reasons
 
 
 def names(shelf: Shelf) -> list[str]:
@@ -103,6 +117,8 @@ def load(shelf: Shelf, name: str) -> Any:
         raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error}") from error
     except (Exception, SystemExit) as error:  # a plug-in may raise anything; it becomes one line
         raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error_text(error)}") from error
+    if name in left_out(shelf):
+        raise StudyError(f"{kind} '{name}' cannot be used: {left_out(shelf)[name]}")
     known = ", ".join(names(shelf)) if shelf in _PARTS else f"cbench list {_LIST_NAMES.get(shelf, shelf)}"
     raise StudyError(f"unknown {kind} '{name}'{suggest(name, names(shelf))} ({known})")
 

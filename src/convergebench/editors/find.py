@@ -41,6 +41,8 @@ def make_editor(use: str, name: str = "", **options: Any) -> Editor:
         elif registry.is_own_code(use):
             return _checked(registry.load_from_module("editor", use), name, options)
     if model is None:
+        if use in registry.left_out("editors"):
+            registry.load("editors", use)  # raises the reason
         raise StudyError(
             f"unknown editor '{use}'{registry.suggest(use, known_names())} (cbench list editors; any model of a "
             f"provider: PROVIDER:MODEL, with {', '.join(PROVIDERS)}; your own: FILE.py:NAME)"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convergebench import registry
-from convergebench.errors import StudyError
+from convergebench.errors import Prerequisite, StudyError
 from convergebench.listed_room import make_listed
 from convergebench.metrics._table import SETS
 
@@ -32,8 +32,22 @@ def load_metric(name: str) -> Metric:
         from convergebench.rubrics.rubric import load_rubric
 
         return metric_from_rubric(load_rubric(name), name)
-    found: Metric = registry.load("metrics", name)
-    return found
+    return _checked(registry.load("metrics", name), name)
+
+
+def _checked(found: Any, name: str) -> Metric:
+    """A plug-in may be anything; it is used only if it is a metric."""
+    from convergebench.metrics._table import TABLE
+    from convergebench.metrics.base import Metric, MetricFacts
+
+    with registry.third_party(f"metric '{name}'", built_in=name in TABLE):
+        fits = name in TABLE or (isinstance(found, Metric) and isinstance(found.facts, MetricFacts))
+    if not fits:
+        raise Prerequisite(
+            f"metric '{name}' cannot be used: it is a {type(found).__name__}; declare it with @metric(…) or @batched(…)"
+        )
+    metric: Metric = found
+    return metric
 
 
 def expand(names: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from convergebench.editors.http.template import VARIABLE, EditValues, filled
 from convergebench.editors.models.table import ModelEntry
 from convergebench.editors.providers.download import image_at, image_in, is_web_url
 from convergebench.editors.providers.wired import WiredEditor
-from convergebench.errors import BadReply, EditorError, Refused, Transient
+from convergebench.errors import BadReply, EditorError, Refused, StudyError, Transient
 from convergebench.images.decode import probe
 from convergebench.keys import lacking_key, require_key
 from convergebench.types import Edited, EditRequest
@@ -45,6 +45,8 @@ class HeaderTemplates(KeySource):
 def http(name: str, **options: Any) -> HttpEditor:
     """`http`: any HTTP endpoint, described in the study file: docs/add-an-editor.md."""
     url = str(options.get("url", ""))
+    if not url:
+        raise StudyError(f"editor '{name}': url is missing: url = \"https://HOST/PATH\" (docs/add-an-editor.md)")
     called = str(options.get("model") or _place(url))
     entry = ModelEntry(id="http", provider="http", called=called, about="an HTTP endpoint", licence="see its owner")
     return HttpEditor(name, entry, options)

@@ -23,7 +23,7 @@ def require_path(path: str, where: str) -> None:
     try:
         _compiled(path)
     except (JMESPathError, ValueError, RecursionError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].strip(" :")
         raise ValueError(f"{where} should be a JMESPath such as data[0].url (jmespath.org): {reason}") from error
 
 

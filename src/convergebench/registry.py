@@ -175,7 +175,7 @@ def load_from_module(kind: str, use: str) -> Any:
 
 
 def _module_of_file(file: Path) -> ModuleType:
-    """The module in a file, run once; under a name of its own, so that `code.py` hides no other module.
+    """The module in a file, run once unless the file changes; its name is such that `code.py` hides no other module.
 
     Its folder is searched last, for imports of files beside it.
     """
@@ -183,7 +183,8 @@ def _module_of_file(file: Path) -> ModuleType:
         raise FileNotFoundError(2, "no such file", str(file))
     place = str(file.resolve())
     name = f"{file.stem}_{hashlib.sha256(place.encode()).hexdigest()[:8]}"
-    if name in sys.modules:
+    state = (file.stat().st_mtime_ns, file.stat().st_size)
+    if name in sys.modules and _states.get(name) == state:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, place)
     if spec is None or spec.loader is None:
@@ -197,4 +198,9 @@ def _module_of_file(file: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
+    _states[name] = state
     return module
+
+
+_states: dict[str, tuple[int, int]] = {}
+"""Module of a file → when the file was changed and how long it was, as the module was made."""

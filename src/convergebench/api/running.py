@@ -7,7 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from convergebench.api.calling import call, call_async, recorded, several
+from convergebench.api.calling import call, call_async, metric_names, recorded, several
 from convergebench.api.loaded import LoadedRun
 from convergebench.api.notebook import default_observer
 from convergebench.conductor.alignment import alignment_for, check_alignment
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     AnyEditor = str | Editor | EditFunction | Mapping[str, Any]
     """A name, an editor, a function `fn(image, instruction) -> image`, or a table `{"name": …, "use": …}`."""
+    AnyMetric = str | Callable[..., float]
+    """A name, or a function `f(image) -> float` or `f(image, reference) -> float` with `better` and `range`."""
     Editors = AnyEditor | Sequence[AnyEditor] | Mapping[str, AnyEditor]
     Images = str | Path | Sequence[Picture] | Mapping[str, Picture]
     """A suite's name, a folder or manifest, or pictures."""
@@ -40,7 +42,7 @@ def run(
     editors: Editors | None = None,
     images: Images | None = None,
     rounds: int | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: AnyMetric | Sequence[AnyMetric] | None = None,
     limit: int | None = None,
     kind: str = "scene",
     align: str | None = None,
@@ -88,7 +90,7 @@ def _work(
     editors: Editors | None,
     images: Images | None,
     rounds: int | None,
-    metrics: Sequence[str] | None,
+    metrics: AnyMetric | Sequence[AnyMetric] | None,
     limit: int | None,
     kind: str,
     align: str | None,
@@ -116,7 +118,7 @@ def _work(
             suite=suite,
             rounds=rounds,
             limit=limit,
-            metrics=several(metrics, "metrics"),
+            metrics=metric_names(metrics, "metrics"),
             align=alignment_for(written, check_alignment(align), folder),
             where="arguments",
         )

@@ -22,17 +22,27 @@ if TYPE_CHECKING:
 __all__ = ["SETS", "expand", "load_metric"]
 
 
-def load_metric(name: str) -> Metric:
+def load_metric(name: str, *, trusted: bool = False) -> Metric:
     """The metric of that name, built-in or plug-in; `StudyError` with the nearest name if there is none.
 
-    A path that ends in `.toml` is a user's rubric with a `[metric]` table.
+    A path that ends in `.toml` is a user's rubric with a `[metric]` table. `file.py:name` and `module:name` are
+    functions of the user's own, loaded if the user typed them (`expand`) or if a parent process says so (`trusted`).
     """
+    if is_own(name):
+        from convergebench.metrics.functions import load_function, read_facts
+
+        return read_facts(Path(name)) if name.endswith(".json") else load_function(name, trusted=trusted)
     if name.endswith(".toml"):
         from convergebench.metrics.judged.from_rubric import metric_from_rubric
         from convergebench.rubrics.rubric import load_rubric
 
         return metric_from_rubric(load_rubric(name), name)
     return _checked(registry.load("metrics", name), name)
+
+
+def is_own(name: str) -> bool:
+    """Whether this names a function of the user's own, or the file in which a run keeps what it knows of one."""
+    return name.endswith(".json") or name.startswith("given:") or registry.is_own_code(name)
 
 
 def _checked(found: Any, name: str) -> Metric:
@@ -54,9 +64,24 @@ def expand(names: Iterable[str]) -> list[str]:
     """Names with sets (`classical`, `diagnostics`, `adherence`, `default`) spelt out, each once, in order."""
     known = registry.names("metrics")
     expanded: dict[str, None] = {}
+    functions: dict[str, str] = {}
     for name in names:
+        if is_own(name) and not name.endswith(".json"):
+            from convergebench.metrics.functions import named_by_user
+
+            entry = named_by_user(name)
+            other = functions.setdefault(load_metric(entry).facts.name, entry)
+            if other != entry:
+                raise StudyError(
+                    f"'{other}' and '{entry}' have one name, which tables could not tell apart; rename one"
+                )
+            expanded[entry] = None
+            continue
         if name not in SETS and name not in known and not name.endswith(".toml"):
-            raise StudyError(f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics)")
+            raise StudyError(
+                f"unknown metric '{name}'{registry.suggest(name, [*known, *SETS])} (cbench list metrics; your own "
+                "function: FILE.py:NAME)"
+            )
         # an absolute path: the report may be made from another folder
         entry = str(Path(name).resolve()) if name.endswith(".toml") else name
         expanded.update(dict.fromkeys(SETS.get(name, (entry,))))

@@ -23,6 +23,7 @@ from typing import Any
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.redaction import redact
 from convergebench.store.images import write_synced
+from convergebench.store.rubrics import is_function
 from convergebench.store.spec_merge import merge_specs
 from convergebench.store.step_keys import UNKNOWN
 
@@ -107,7 +108,10 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
     differences += _changed(
         "role", *({n: facts.get("fingerprint") for n, facts in m.roles.items()} for m in (old, new))
     )
-    differences += _changed("metric", old.metrics, new.metrics)
+    # a function of the user's own that changed is measured again
+    differences += _changed(
+        "metric", *({n: one for n, one in m.metrics.items() if not is_function(n)} for m in (old, new))
+    )
     differences += _changed("recording", old.recordings, new.recordings)
     functions = [name for name in old.editors.keys() & new.editors.keys() if _is_changed_function(old, new, name)]
     if differences and len(differences) == len(functions):

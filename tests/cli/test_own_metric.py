@@ -78,7 +78,8 @@ def test_a_run_of_somebody_else_s_is_read_without_its_code(world: World) -> None
     said = world.cbench("measure", "r")
     assert "functions are measured when they are named" in said.stdout + said.stderr
     world.cbench("run", "study.toml", "--rounds", "1", "--run", "r", "--metric", "rmse")
-    world.cbench("export", "r", "--to", "csv", "--out", "out", ok=False)
+    world.cbench("export", "r", "--as", "imagefolder", "--out", "out")
+    assert "brightness" in (world.root / "out" / "README.md").read_text()
     assert not (world.root / "was-loaded").exists()
     assert "brightness" in (world.root / "r" / "report" / "index.html").read_text()
 

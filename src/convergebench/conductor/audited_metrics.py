@@ -11,7 +11,7 @@ from convergebench.metrics.base import MetricFacts
 from convergebench.metrics.readiness import lacks
 from convergebench.registry import names
 from convergebench.roles.base import Role
-from convergebench.store.rubrics import is_file
+from convergebench.store.rubrics import FACTS, is_file
 
 WHOLE = "audit"
 """The set of every metric that is audited."""
@@ -71,6 +71,8 @@ def runnable(
 def _reason(name: str, roles: Mapping[str, Role], refused: Mapping[str, str]) -> str:
     if name == PLUGIN and name not in names("metrics"):
         return ABSENT
+    if name.endswith(FACTS):
+        return "a function of somebody's own; name it: --metric FILE.py:NAME"
     try:
         facts = load_metric(name).facts
         if facts.asks in refused:

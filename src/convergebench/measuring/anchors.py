@@ -23,7 +23,7 @@ from convergebench.measuring.batches import is_given
 from convergebench.measuring.damage import require_undamaged
 from convergebench.measuring.measure import metric_fingerprint
 from convergebench.measuring.worker import DAMAGED, readings_of
-from convergebench.metrics import load_metric
+from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, MetricFacts, Reading
 from convergebench.metrics.place import PROCESSOR, Place, move
 from convergebench.processes import results
@@ -126,7 +126,7 @@ def anchors_of(task: AnchorTask) -> list[AnchorValue]:
     found: list[AnchorValue] = []
     for name in dict.fromkeys(name for names in task.missing.values() for name in names):
         chosen = [anchor for anchor, names in task.missing.items() if name in names]
-        metric = load_metric(name, trusted=True)  # the parent process checked it
+        metric = load_for_parent(name) if is_own(name) else load_metric(name)
         readings = _readings(metric, [Item(pictures[anchor], reference) for anchor in chosen], task.source)
         if any(reading.status in LOST for reading in readings):
             readings = _blame_source(metric, readings, reference, task.source)

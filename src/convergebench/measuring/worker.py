@@ -18,7 +18,7 @@ from convergebench.images.align import AlignMode, align
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.kinds import measured_as
-from convergebench.metrics import is_own, load_metric
+from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
 from convergebench.metrics.operations import expected
 from convergebench.metrics.place import PROCESSOR, Place, move
@@ -146,7 +146,7 @@ def measure_task(task: MeasuringTask) -> MeasuredTask:
     """Measure all missing values of a task."""
     move(task.place)
     for name in {name for comparison in task.comparisons for name in comparison.metrics if is_own(name)}:
-        _own[name] = load_metric(name, trusted=True)  # the parent process checked it
+        _own[name] = load_for_parent(name)
     work = _TaskWork(task)
     for comparison in task.comparisons:
         work.take(comparison)

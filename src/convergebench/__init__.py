@@ -42,10 +42,10 @@ from convergebench.types import (
 
 if TYPE_CHECKING:
     from convergebench.api.comparing import LoadedAudit, audit, audit_async, compare, editors, metrics
-    from convergebench.api.function_editor import FunctionEditor
     from convergebench.api.loaded import LoadedRun
     from convergebench.api.running import load, run, run_async
     from convergebench.api.scoring import score, score_async
+    from convergebench.editors.function_editor import FunctionEditor
 
 __all__ = [
     "Ask",
@@ -92,7 +92,7 @@ __all__ = [
 
 _API = {
     **dict.fromkeys(("LoadedAudit", "audit", "audit_async", "compare"), "api.comparing"),
-    "FunctionEditor": "api.function_editor",
+    "FunctionEditor": "editors.function_editor",
     "LoadedRun": "api.loaded",
     **dict.fromkeys(("load", "run", "run_async"), "api.running"),
     **dict.fromkeys(("score", "score_async"), "api.scoring"),

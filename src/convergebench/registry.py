@@ -1,19 +1,24 @@
 """Built-ins and plug-ins by name, each imported only when it is used.
 
 A third party adds an entry point in the group `convergebench.editors` (or another shelf's); its name then works
-wherever a built-in's does. Names are unique. The parts of a study may also be given as `module:name`.
+wherever a built-in's does. A plug-in whose name is taken is left out. The parts of a study may also be given as
+`module:name`.
 """
 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
+import importlib.util
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
@@ -70,12 +75,25 @@ def _builtins(shelf: Shelf) -> Mapping[str, str]:
 
 @cache
 def _plugins(shelf: Shelf) -> Mapping[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+    """Plug-ins by name, without those that have to be left out."""
+    refused = left_out(shelf)
+    found = {point.name: point for point in entry_points(group=f"convergebench.{shelf}")}
+    return {name: point for name, point in found.items() if name not in refused}
+
+
+def left_out(shelf: Shelf) -> dict[str, str]:
+    """Plug-ins that cannot be told apart by their names, each with the reason; nothing else suffers from them."""
+    values: dict[str, dict[str, None]] = {}
     for point in entry_points(group=f"convergebench.{shelf}"):
-        if point.name in _builtins(shelf) or point.name in found:
-            raise StudyError(f"two {shelf} are called '{point.name}'; uninstall one (plug-in {point.value})")
-        found[point.name] = point
-    return found
+        values.setdefault(point.name, {})[point.value] = None  # one package found at two places is one
+    reasons = {}
+    for name, places in values.items():
+        shown = " and ".join(places)
+        if name in _builtins(shelf):
+            reasons[name] = f"the plug-in {shown} has the name of a built-in one, which is used; uninstall the plug-in"
+        elif len(places) > 1:
+            reasons[name] = f"several plug-ins have this name ({shown}), and none is used; uninstall all but one"
+    return reasons
 
 
 def names(shelf: Shelf) -> list[str]:
@@ -99,6 +117,8 @@ def load(shelf: Shelf, name: str) -> Any:
         raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error}") from error
     except (Exception, SystemExit) as error:  # a plug-in may raise anything; it becomes one line
         raise Prerequisite(f"{kind} '{name}' cannot be loaded: {error_text(error)}") from error
+    if name in left_out(shelf):
+        raise StudyError(f"{kind} '{name}' cannot be used: {left_out(shelf)[name]}")
     known = ", ".join(names(shelf)) if shelf in _PARTS else f"cbench list {_LIST_NAMES.get(shelf, shelf)}"
     raise StudyError(f"unknown {kind} '{name}'{suggest(name, names(shelf))} ({known})")
 
@@ -109,15 +129,35 @@ def require_part(shelf: Shelf, name: str) -> None:
         load(shelf, name)
 
 
+_OF_A_FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)$")
+_OF_A_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+
+
+def is_own_code(use: str) -> bool:
+    """Whether this names an object of the user's own: `folder/file.py:name` or `package.module:name`."""
+    return bool(_OF_A_FILE.match(use) or _OF_A_MODULE.match(use))
+
+
+def is_in_file(use: str) -> bool:
+    """Whether this is `folder/file.py:name`."""
+    return bool(_OF_A_FILE.match(use))
+
+
 def load_from_module(kind: str, use: str) -> Any:
-    """The user's own `module:name`, from the current folder or an installed package; `kind` is used in errors."""
-    module, _, attribute = use.partition(":")
+    """The user's own `module:name` or `file.py:name`, from the current folder or installed; `kind` is for errors."""
+    module, _, attribute = use.rpartition(":")
     cwd = str(Path.cwd())
     sys.path.insert(0, cwd)  # console scripts do not search the current folder
     try:
-        found = getattr(importlib.import_module(module), attribute, None)
+        found: Any = _module_of_file(Path(module)) if is_in_file(use) else importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part, None)
+    except FileNotFoundError as error:
+        if error.filename != module:
+            raise StudyError(f"{kind} '{use}' cannot be loaded: {error_text(error)}") from error
+        raise StudyError(f"there is no file {module} here ({cwd}), for {kind} '{use}'") from error
     except ModuleNotFoundError as error:
-        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+        if error.name is not None and f"{module}.".startswith(f"{error.name}.") and not is_in_file(use):
             raise StudyError(f"there is no module '{module}' here ({cwd}) or installed, for {kind} '{use}'") from error
         raise StudyError(f"{kind} '{use}' cannot be loaded: {error}") from error
     except ConvergeBenchError:
@@ -129,5 +169,38 @@ def load_from_module(kind: str, use: str) -> Any:
         if cwd not in sys.path:
             sys.path.append(cwd)  # for imports at call time; last, so that it hides nothing
     if found is None:
-        raise StudyError(f"module '{module}' has no '{attribute}', for {kind} '{use}'")
+        what = module if is_in_file(use) else f"module '{module}'"
+        raise StudyError(f"{what} has no '{attribute}', for {kind} '{use}'")
     return found
+
+
+def _module_of_file(file: Path) -> ModuleType:
+    """The module in a file, run once unless the file changes; its name is such that `code.py` hides no other module.
+
+    Its folder is searched last, for imports of files beside it.
+    """
+    if not file.is_file():
+        raise FileNotFoundError(2, "no such file", str(file))
+    place = str(file.resolve())
+    name = f"{file.stem}_{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+    state = (file.stat().st_mtime_ns, file.stat().st_size)
+    if name in sys.modules and _states.get(name) == state:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None or spec.loader is None:
+        raise StudyError(f"{file} cannot be read as Python")
+    if str(file.resolve().parent) not in sys.path:
+        sys.path.append(str(file.resolve().parent))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look it up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    _states[name] = state
+    return module
+
+
+_states: dict[str, tuple[int, int]] = {}
+"""Module of a file → when the file was changed and how long it was, as the module was made."""

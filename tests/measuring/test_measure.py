@@ -82,10 +82,10 @@ def test_a_metrics_slip_is_one_line_and_leaves_no_row(tmp_path: Path, monkeypatc
     walk(tmp_path / "run", CountingEditor(), rounds=2)
     for side in (room, parent):
         monkeypatch.setattr(side, "load_metric", lambda name: slipping)
-    room._metric.cache_clear()
+    room._loaded.cache_clear()
     with pytest.raises(StudyError, match=r"metric 'slipping' failed on .*ZeroDivisionError: division by zero"):
         fill_in(tmp_path / "run", "slipping")
-    room._metric.cache_clear()
+    room._loaded.cache_clear()
     assert query(tmp_path / "run", "select * from measurements") == []
 
 
@@ -93,9 +93,9 @@ def test_no_number_is_no_value_and_not_an_empty_one_that_is_ok(tmp_path: Path, m
     walk(tmp_path / "run", CountingEditor(), rounds=2)
     for side in (room, parent):
         monkeypatch.setattr(side, "load_metric", lambda name: lost)
-    room._metric.cache_clear()
+    room._loaded.cache_clear()
     fill_in(tmp_path / "run", "lost")
-    room._metric.cache_clear()
+    room._loaded.cache_clear()
     assert query(tmp_path / "run", "select distinct value, status from measurements") == [(None, "not-finite")]
 
 

@@ -141,6 +141,14 @@ def several(values: Any, what: str) -> tuple[Any, ...]:
     return tuple(values)
 
 
+def metric_names(values: Any, what: str) -> tuple[str, ...]:
+    """Names of metrics; a function that stands among them is given one."""
+    from convergebench.metrics.functions import give
+
+    given = (values,) if callable(values) else several(values, what)
+    return tuple(give(one) if callable(one) else one for one in given)
+
+
 def options_of(kind: type[T], given: Mapping[str, Any], where: str, also: Iterable[str] = ()) -> T:
     """Options from keywords; one that there is not is an error that names the closest, of these and of `also`."""
     known = list(getattr(kind, "__dataclass_fields__", ()))

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from convergebench.api.calling import call, options_of, recorded, several
+from convergebench.api.calling import call, metric_names, options_of, recorded, several
 from convergebench.api.notebook import default_observer
-from convergebench.api.pictures import open_picture
 from convergebench.api.strips import MOST_STEPS, StripRow, draw_strip, evenly
 from convergebench.conductor.alignment import check_alignment
 from convergebench.conductor.analyse import AnalysedRun, analyse_run, report_input
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import MeasureOptions, check_plots
 from convergebench.errors import StudyError
+from convergebench.images.pictures import open_picture
 from convergebench.registry import suggest
 from convergebench.store.images import open_images
 from convergebench.store.run import require_run
@@ -168,12 +168,15 @@ class LoadedRun:
         check_plots(kinds)
         return report(self.root, self._align, plots=kinds, observer=default_observer(progress=False)).page
 
-    def measure(self, *metrics: str | Sequence[str], progress: bool | Observer = True, **options: Any) -> LoadedRun:
-        """Fill in what the run lacks of these metrics, or of its own; `options` are those of `MeasureOptions`."""
+    def measure(self, *metrics: Any, progress: bool | Observer = True, **options: Any) -> LoadedRun:
+        """Fill in what the run lacks of these metrics (names or functions), or of its own.
+
+        `options` are those of `MeasureOptions`.
+        """
         from convergebench.conductor.measuring import measure
 
         given = options_of(MeasureOptions, options, "measure()")
-        chosen = tuple(name for one in metrics for name in several(one, "metrics"))
+        chosen = tuple(name for one in metrics for name in metric_names(one, "metrics"))
         work = recorded(
             "load(…).measure",
             {"metrics": chosen},

@@ -7,7 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from convergebench.api.calling import call, call_async, recorded, several
+from convergebench.api.calling import call, call_async, metric_names, recorded, several
 from convergebench.api.loaded import LoadedRun
 from convergebench.api.notebook import default_observer
 from convergebench.conductor.alignment import alignment_for, check_alignment
@@ -24,11 +24,13 @@ from convergebench.texts import one_line
 from convergebench.types import Editor
 
 if TYPE_CHECKING:
-    from convergebench.api.function_editor import EditFunction
-    from convergebench.api.pictures import Picture
+    from convergebench.editors.function_editor import EditFunction
+    from convergebench.images.pictures import Picture
 
     AnyEditor = str | Editor | EditFunction | Mapping[str, Any]
     """A name, an editor, a function `fn(image, instruction) -> image`, or a table `{"name": …, "use": …}`."""
+    AnyMetric = str | Callable[..., float]
+    """A name, or a function `f(image) -> float` or `f(image, reference) -> float` with `better` and `range`."""
     Editors = AnyEditor | Sequence[AnyEditor] | Mapping[str, AnyEditor]
     Images = str | Path | Sequence[Picture] | Mapping[str, Picture]
     """A suite's name, a folder or manifest, or pictures."""
@@ -40,7 +42,7 @@ def run(
     editors: Editors | None = None,
     images: Images | None = None,
     rounds: int | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: AnyMetric | Sequence[AnyMetric] | None = None,
     limit: int | None = None,
     kind: str = "scene",
     align: str | None = None,
@@ -88,7 +90,7 @@ def _work(
     editors: Editors | None,
     images: Images | None,
     rounds: int | None,
-    metrics: Sequence[str] | None,
+    metrics: AnyMetric | Sequence[AnyMetric] | None,
     limit: int | None,
     kind: str,
     align: str | None,
@@ -116,7 +118,7 @@ def _work(
             suite=suite,
             rounds=rounds,
             limit=limit,
-            metrics=several(metrics, "metrics"),
+            metrics=metric_names(metrics, "metrics"),
             align=alignment_for(written, check_alignment(align), folder),
             where="arguments",
         )
@@ -171,10 +173,10 @@ def _stem(study: object, spec: StudySpec) -> str:
 
 def _editors(editors: Editors | None) -> tuple[list[str | dict[str, Any]], dict[str, Editor]]:
     """Entries of a study file, and the objects behind those that are no names."""
-    from convergebench.api.function_editor import FunctionEditor
+    from convergebench.editors.own_code import editor_from_object
 
-    if isinstance(editors, str | Editor) or callable(editors):
-        editors = [editors]
+    if isinstance(editors, str | Editor) or callable(editors) or callable(getattr(editors, "edit", None)):
+        editors = [editors]  # type: ignore[list-item]
     pairs: list[tuple[str, AnyEditor]]
     pairs = [("", one) for one in several(editors, "editors")]
     if isinstance(editors, Mapping):
@@ -188,11 +190,7 @@ def _editors(editors: Editors | None) -> tuple[list[str | dict[str, Any]], dict[
         if isinstance(one, Mapping):
             entries.append({**({"name": name} if name else {}), **one})
             continue
-        if isinstance(one, type) or not (isinstance(one, Editor) or callable(one)):
-            raise StudyError(
-                f"{one!r:.80} is no editor; give a name, an object with edit(), or a function (image, instruction)"
-            )
-        editor = one if isinstance(one, Editor) else FunctionEditor(one, name)
+        editor = editor_from_object(one, name)
         own = name or editor.name
         made = getattr(editor, "function", type(editor))
         entries.append({"name": own, "use": f"{made.__module__}:{getattr(made, '__qualname__', own)}"})

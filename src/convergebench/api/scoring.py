@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from convergebench.api.calling import call, call_async, options_of, several
-from convergebench.api.pictures import is_picture, picture_bytes
+from convergebench.api.calling import call, call_async, metric_names, options_of, several
+from convergebench.api.pictures import is_picture
 from convergebench.conductor.options import MeasureOptions
 from convergebench.conductor.scoring import score_files
 from convergebench.errors import StudyError, Unmeasurable
+from convergebench.images.pictures import picture_bytes
 from convergebench.metrics import SETS
 from convergebench.registry import names
 
 if TYPE_CHECKING:
-    from convergebench.api.pictures import Picture
+    from convergebench.images.pictures import Picture
 
+    AnyMetric = str | Callable[..., float]
+    """A name, or a function `f(image) -> float` or `f(image, reference) -> float` with `better` and `range`."""
     Pictures = Picture | Sequence[Picture] | Mapping[str, Picture]
 
 SCHEMA = {
@@ -35,7 +38,7 @@ SCHEMA = {
 def score(
     images: Pictures,
     reference: Picture | None = None,
-    metric: str | Sequence[str] | None = None,
+    metric: AnyMetric | Sequence[AnyMetric] | None = None,
     *,
     align: str | None = None,
     instruction: str = "",
@@ -53,7 +56,7 @@ def score(
 async def score_async(
     images: Pictures,
     reference: Picture | None = None,
-    metric: str | Sequence[str] | None = None,
+    metric: AnyMetric | Sequence[AnyMetric] | None = None,
     *,
     align: str | None = None,
     instruction: str = "",
@@ -66,13 +69,13 @@ async def score_async(
 def _work(
     images: Pictures,
     reference: Picture | None,
-    metric: str | Sequence[str] | None,
+    metric: AnyMetric | Sequence[AnyMetric] | None,
     align: str | None,
     instruction: str,
     options: Mapping[str, Any],
 ) -> Callable[[], float | pl.DataFrame]:
     def work() -> float | pl.DataFrame:
-        metrics = several(metric, "metric")
+        metrics = metric_names(metric, "metric")
         if not metrics:
             named = isinstance(reference, str) and reference in (*names("metrics"), *SETS)
             hint = f'metric="{reference}"' if named else 'metric="niqe", or reference=IMAGE, metric="lpips"'
@@ -98,7 +101,11 @@ def _work(
              "detail": _named(str(row["detail"] or ""), shown)}
             for row in rows
         ]  # fmt: skip
-        if is_picture(images) and len(table) == 1 and isinstance(metric, str) and metric not in SETS:
+        if (
+            is_picture(images)
+            and len(table) == 1
+            and (callable(metric) or (isinstance(metric, str) and metric not in SETS))
+        ):
             return _number(table[0])
         return pl.DataFrame([[row[column] for column in SCHEMA] for row in table], schema=SCHEMA, orient="row")
 

@@ -72,9 +72,16 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _debug(asked: bool) -> None:
+    """Set for this process and for those that it starts."""
+    if asked:
+        os.environ["CONVERGEBENCH_DEBUG"] = "1"
+
+
 @app.callback()
 def common(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    debug: bool = typer.Option(False, "--debug", callback=_debug, is_eager=True, help="Show tracebacks, without keys."),
 ) -> None:
     """ConvergeBench: what happens to an image when a model edits it again and again?"""
 
@@ -97,13 +104,20 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     threading.excepthook = _thread_failed
-    if not os.environ.get("CONVERGEBENCH_DEBUG"):
+    if "--debug" in sys.argv[1:]:  # before or after the command
+        sys.argv[1:] = [word for word in sys.argv[1:] if word != "--debug"]
+        _debug(True)
+    if os.environ.get("CONVERGEBENCH_DEBUG"):
+        _log_to_stderr()
+    else:
         warnings.showwarning = _say_nothing
     try:
         app()
     except SystemExit as end:
         leave(end.code)
     except ConvergeBenchError as error:
+        if os.environ.get("CONVERGEBENCH_DEBUG") and error.__cause__ is not None:
+            _traceback(type(error), error, error.__traceback__)
         leave(2, redact(f"error: {error}"))
     except Interrupted:
         leave(130, "stopped; the same command goes on")
@@ -122,6 +136,17 @@ def main() -> None:
 
         line, code = explain(error, sys.argv[1:])
         leave(code, redact(line))
+
+
+def _log_to_stderr() -> None:
+    """Where a call of a plug-in failed is logged; keys are taken out before."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger = logging.getLogger("convergebench")
+    logger.handlers = [handler]
+    logger.setLevel(logging.DEBUG)
 
 
 def _traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -33,7 +33,7 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return (
         f"error: {reason}; this is a defect of convergebench. Please report it with {_written(error)} "
-        "(CONVERGEBENCH_DEBUG=1 shows it here)",
+        "(--debug shows it here)",
         DEFECT,
     )
 
@@ -70,5 +70,5 @@ def _written(error: BaseException) -> str:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(text)
     except OSError:
-        return "what CONVERGEBENCH_DEBUG=1 shows"
+        return "what --debug shows"
     return name

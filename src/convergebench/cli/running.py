@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from convergebench.conductor.running import RunOutcome
 
 EDITOR = (
-    "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, "
-    "module:Class or an expression such as 'paste-back(sim-jpeg)'; repeat for more."
+    "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, your own "
+    "function or class (FILE.py:NAME or MODULE:NAME), or an expression such as 'paste-back(sim-jpeg)'; repeat for more."
 )
 
 

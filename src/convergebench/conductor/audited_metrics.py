@@ -11,6 +11,7 @@ from convergebench.metrics.base import MetricFacts
 from convergebench.metrics.readiness import lacks
 from convergebench.registry import names
 from convergebench.roles.base import Role
+from convergebench.store.rubrics import FACTS, is_file
 
 WHOLE = "audit"
 """The set of every metric that is audited."""
@@ -35,7 +36,7 @@ def _require_no_reference(chosen: Sequence[str]) -> None:
     others = []
     for name in chosen:
         try:
-            if (name in known or name.endswith(".toml")) and load_metric(name).facts.kind != "no-reference":
+            if (name in known or is_file(name)) and load_metric(name).facts.kind != "no-reference":
                 others.append(name)
         except Prerequisite:  # a plug-in that cannot be loaded is listed among those that cannot run
             continue
@@ -70,6 +71,8 @@ def runnable(
 def _reason(name: str, roles: Mapping[str, Role], refused: Mapping[str, str]) -> str:
     if name == PLUGIN and name not in names("metrics"):
         return ABSENT
+    if name.endswith(FACTS):
+        return "a function of somebody's own; name it: --metric FILE.py:NAME"
     try:
         facts = load_metric(name).facts
         if facts.asks in refused:

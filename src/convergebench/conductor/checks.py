@@ -66,7 +66,7 @@ def damage_metric(named: str) -> str:
 
     metric = without_first(named) or "ssim"
     if is_file(metric):  # a rubric asks about one picture or an edit; a run's word must not have a file read
-        raise StudyError("damage names a rubric file, which compares nothing with the source; name ssim, lpips or such")
+        raise StudyError("damage names a rubric file or a function; name a metric of cbench list metrics: ssim, lpips")
     facts = load_metric(metric).facts
     if facts.kind not in ("full-reference", "semantic"):
         raise StudyError(f"damage = '{named}' compares nothing with the source; name ssim, lpips or the like")

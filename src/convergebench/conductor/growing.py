@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from convergebench.conductor.observer import Observer
 from convergebench.engine.prepared import Prepared
 from convergebench.errors import StudyError
 from convergebench.measuring.measure import fingerprints
 from convergebench.metrics import load_metric
-from convergebench.store.rubrics import is_file, keep, readable
+from convergebench.metrics.functions import OwnFunctionMetric, facts_file
+from convergebench.store.rubrics import is_file, is_function, keep, keep_facts, readable
 from convergebench.store.run import Run
+
+
+def keep_own(root: Path, metrics: Sequence[str]) -> None:
+    """Keep, in a run, the rubrics that the user named as metrics, and what is known of the user's own functions."""
+    keep(root, metrics)
+    for name in metrics:
+        metric = load_metric(name) if is_function(name) else None
+        if isinstance(metric, OwnFunctionMetric):
+            keep_facts(root, name, facts_file(metric))
 
 
 def metrics_to_fill(run: Run, prepared: Prepared, observer: Observer) -> list[str]:
@@ -16,10 +29,13 @@ def metrics_to_fill(run: Run, prepared: Prepared, observer: Observer) -> list[st
 
     A role that the study does not name is not asked: its metrics wait for `cbench measure`.
     """
-    keep(run.root, prepared.metrics)
+    keep_own(run.root, prepared.metrics)
     filled: list[str] = []
     waiting: list[str] = []
     for key, identity in run.manifest.metrics.items():
+        if is_function(key):
+            filled += [key] if key in prepared.metrics else []
+            continue
         if is_file(key) and not _is_readable(run, key):
             waiting.append(key.replace("\\", "/").rpartition("/")[2])
             continue

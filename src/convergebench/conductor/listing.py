@@ -9,18 +9,18 @@ from convergebench.degradations import load_degradation
 from convergebench.editors._table import TABLE
 from convergebench.editors.base import lacks as editor_lacks
 from convergebench.editors.find import make_editor
-from convergebench.editors.models.table import find_model, models
+from convergebench.editors.models.table import broken_models, find_model, models
 from convergebench.edits.pairs import load_pairs
 from convergebench.edits.taxonomy import taxonomy
 from convergebench.edits.variants import shipped_variants
 from convergebench.errors import ConvergeBenchError, StudyError
-from convergebench.failures import load_detector
+from convergebench.failures.find import find_detector
 from convergebench.images.packaged import find_originals
 from convergebench.images.rows import FetchedRow
 from convergebench.images.shipped import ShippedSuite
 from convergebench.metrics import load_metric
 from convergebench.metrics.readiness import lacks as metric_lacks
-from convergebench.registry import load, names
+from convergebench.registry import error_text, left_out, load, names
 from convergebench.studies.base import load_study
 
 if TYPE_CHECKING:
@@ -30,9 +30,24 @@ if TYPE_CHECKING:
 
 def editor_rows() -> list[dict[str, Any]]:
     """One row per name: built-ins and plug-ins, then the models of the table that are behind a provider."""
-    rows = [_row(name, find_model(name)) for name in names("editors")]
+    rows = [_plugin_row(name) if name not in TABLE else _row(name, find_model(name)) for name in names("editors")]
     known = set(names("editors"))
-    return rows + [_row(model.id, model) for model in models().values() if model.id not in known]
+    rows += [_row(model.id, model) for model in models().values() if model.id not in known]
+    return rows + [_refused_row(name, reason) for name, reason in (left_out("editors") | broken_models()).items()]
+
+
+def _plugin_row(name: str) -> dict[str, Any]:
+    """The row of a plug-in, whatever is wrong with it."""
+    try:
+        return _row(name, find_model(name))
+    except (Exception, SystemExit) as error:
+        return _refused_row(name, f"editor '{name}' cannot be listed: {error_text(error)}")
+
+
+def _refused_row(name: str, reason: str) -> dict[str, Any]:
+    """The row of a plug-in that is left out."""
+    row = dict.fromkeys(("dollars", "takes", "what it does"), "")
+    return {"editor": name, "by": "plug-in", "here": "no", **row, "lacks": [reason], **_facts(None)}
 
 
 def _row(name: str, model: ModelEntry | None) -> dict[str, Any]:
@@ -42,7 +57,7 @@ def _row(name: str, model: ModelEntry | None) -> dict[str, Any]:
         editor = make_editor(name)
         missing = editor_lacks(editor)
     except StudyError as error:  # it needs options, such as a folder or an editor to be made of; or it is broken
-        missing = [] if error.__cause__ is None or isinstance(error.__cause__, TypeError) else [str(error)]
+        missing = [] if _wants_options(name, error) else [str(error)]
     except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
         missing = [str(error)]
     able = editor.capabilities if editor else None
@@ -56,6 +71,14 @@ def _row(name: str, model: ModelEntry | None) -> dict[str, Any]:
         "lacks": missing,
         **_facts(model),
     }
+
+
+def _wants_options(name: str, error: StudyError) -> bool:
+    """Whether an editor is fine but for an argument that it was not given."""
+    cause = error.__cause__
+    if name in TABLE:
+        return cause is None or isinstance(cause, TypeError)
+    return isinstance(cause, TypeError) and "missing" in str(cause)
 
 
 def _by(name: str, model: ModelEntry | None) -> str:
@@ -110,8 +133,7 @@ def metric_rows() -> list[dict[str, str]]:
         try:
             facts = load_metric(name).facts
         except ConvergeBenchError as error:  # a plug-in that cannot load is listed with its reason
-            columns = ("metric", "kind", "better", "range", "here", "licence", "what it measures")
-            rows.append({**dict.fromkeys(columns, ""), "metric": name, "here": "no", "lacks": str(error)})
+            rows.append(_refused_metric(name, str(error)))
             continue
         low, high = facts.typical or facts.range
         missing = metric_lacks(facts)
@@ -127,18 +149,31 @@ def metric_rows() -> list[dict[str, str]]:
                 "lacks": "; ".join(missing),
             }
         )
-    return rows
+    return rows + [_refused_metric(name, reason) for name, reason in left_out("metrics").items()]
+
+
+def _refused_metric(name: str, reason: str) -> dict[str, str]:
+    columns = ("metric", "kind", "better", "range", "here", "licence", "what it measures")
+    return {**dict.fromkeys(columns, ""), "metric": name, "here": "no", "lacks": reason}
 
 
 def suite_rows() -> list[dict[str, str]]:
     """Every suite of source images; how many pictures it has, if that can be told without loading it."""
     rows = []
     for name in names("suites"):
-        suite = load("suites", name)
+        try:
+            suite = load("suites", name)
+        except ConvergeBenchError as error:
+            rows.append(_refused_suite(name, str(error)))
+            continue
         pictures, fetched = _pictures(suite)
         about = (suite.__doc__ or "").strip().partition("\n")[0]
         rows.append({"suite": name, "pictures": pictures, "to be fetched": fetched, "what is in it": about})
-    return rows
+    return rows + [_refused_suite(name, reason) for name, reason in left_out("suites").items()]
+
+
+def _refused_suite(name: str, reason: str) -> dict[str, str]:
+    return {"suite": name, "pictures": "", "to be fetched": "", "what is in it": reason}
 
 
 def _pictures(suite: object) -> tuple[str, str]:
@@ -183,8 +218,19 @@ def variant_rows() -> list[dict[str, str]]:
 
 def detector_rows() -> list[dict[str, str]]:
     """Every detector of failures."""
-    facts = [load_detector(name).facts for name in names("failures")]
-    return [{"detector": one.name, "level": one.level, "failure": one.title, "speaks when": one.rule} for one in facts]
+    rows = []
+    for name in names("failures"):
+        try:
+            one = find_detector(name).facts
+        except ConvergeBenchError as error:
+            rows.append(_refused_detector(name, str(error)))
+            continue
+        rows.append({"detector": one.name, "level": one.level, "failure": one.title, "speaks when": one.rule})
+    return rows + [_refused_detector(name, reason) for name, reason in left_out("failures").items()]
+
+
+def _refused_detector(name: str, reason: str) -> dict[str, str]:
+    return {"detector": name, "level": "", "failure": "", "speaks when": reason}
 
 
 def degradation_rows() -> list[dict[str, str]]:
@@ -197,12 +243,16 @@ def degradation_rows() -> list[dict[str, str]]:
             rows.append({"degradation": name, "family": "", "what it does": "cannot be loaded", "lacks": str(error)})
             continue
         rows.append({"degradation": name, "family": one.family, "what it does": one.summary, "lacks": ""})
-    return rows
+    refused = {"family": "", "what it does": "cannot be used"}
+    return rows + [
+        {"degradation": name, **refused, "lacks": reason} for name, reason in left_out("degradations").items()
+    ]
 
 
 def study_rows() -> list[dict[str, str]]:
     """Every study, with the question that it answers."""
-    return [{"study": name, "question": _question(name)} for name in names("studies")]
+    rows = [{"study": name, "question": _question(name)} for name in names("studies")]
+    return rows + [{"study": name, "question": reason} for name, reason in left_out("studies").items()]
 
 
 def _question(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from convergebench.conductor.alignment import check_alignment, sizes_note
 from convergebench.conductor.editing import note_unsettled
+from convergebench.conductor.growing import keep_own
 from convergebench.conductor.interrupt import run_interruptibly
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import MeasureOptions
@@ -29,7 +30,7 @@ from convergebench.roles.base import Role
 from convergebench.roles.tables import RoleTable
 from convergebench.roles.trust import AvailableRoles, available_roles
 from convergebench.store.manifest import Manifest, command_line, session
-from convergebench.store.rubrics import is_file, keep, key_of, readable
+from convergebench.store.rubrics import is_file, is_function, key_of, readable
 from convergebench.store.run import Run
 
 
@@ -62,6 +63,9 @@ def measure(
     align = check_alignment(align)
     with Run.existing(root) as run:
         chosen = _chosen(run, metrics, align)
+        left = [name for name in run.manifest.metrics if is_function(name) and name not in chosen]
+        if left and not metrics:
+            observer.note(f"note: functions are measured when they are named: cbench measure {root} --metric {left[0]}")
         if not chosen:
             raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
         done = extend_and_fill(run, chosen, align, options, observer)
@@ -96,7 +100,7 @@ def extend_and_fill(
     found = fingerprints(metrics, precision=place.precision, roles=roles.roles)
     known = {key_of(run.root, manifest.metrics, name): identity for name, identity in found.items()}
     run.extend(replace(manifest, spec=spec, metrics=known, sessions=[session(command_line())]))
-    keep(run.root, metrics)
+    keep_own(run.root, metrics)
     added, stopped = fill(
         run, metrics, mode, place, roles.roles, workers=options.workers, max_cost=options.max_cost, observer=observer
     )
@@ -178,7 +182,9 @@ def _chosen(run: Run, metrics: Sequence[str], align: str | None) -> list[str]:
     """The metrics asked for; under another alignment all of the run's too, or the report would lose them."""
     asked, manifest = expand(metrics) if metrics else [], run.manifest
     changed = align not in (None, manifest.align)
-    others = [name for name in manifest.metrics if name not in asked] if changed or not asked else []
+    # a run does not choose which code is loaded
+    own = [name for name in manifest.metrics if name not in asked and not is_function(name)]
+    others = own if changed or not asked else []
     return list(dict.fromkeys([*asked, *(readable(run.root, name) for name in others)]))
 
 

@@ -15,7 +15,7 @@ from convergebench.measuring.asker import role_of
 from convergebench.measuring.asking import ask_files
 from convergebench.measuring.files import find_images, references_of, score
 from convergebench.measuring.measure import split_metrics
-from convergebench.metrics import expand
+from convergebench.metrics import expand, load_metric
 from convergebench.metrics.base import Reading
 from convergebench.progress import Progress
 from convergebench.roles import roles_of
@@ -73,7 +73,7 @@ def score_files(
             )
             for path, readings in zip(images, answers, strict=True):
                 found.update({(str(path), name): reading for name, reading in readings.items()})
-    names = [*pixels, *(one.facts.name for one in questions)]
+    names = [*(load_metric(name).facts.name for name in pixels), *(one.facts.name for one in questions)]
     return [
         {
             "path": str(path),

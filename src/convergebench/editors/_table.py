@@ -78,4 +78,5 @@ TABLE: dict[str, str] = {
     "qwen-image-edit-2511": "convergebench.editors.diffusers.factories:qwen_image_edit_2511",
     "instruct-pix2pix": "convergebench.editors.diffusers.factories:instruct_pix2pix",
     "diffusers": "convergebench.editors.diffusers.factories:diffusers",
+    "http": "convergebench.editors.http.editor:http",
 }

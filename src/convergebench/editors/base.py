@@ -74,7 +74,7 @@ def _lines(editor: Editor, name: str) -> list[str]:
     try:
         answer = method()
         return [answer] if isinstance(answer, str) else [str(line) for line in answer or ()]
-    except Exception as error:  # a plug-in may raise anything; it becomes one line
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything; it becomes one line
         return [f"it cannot say ({name}): {error_text(error)}"]
 
 

@@ -1,23 +1,22 @@
 """Finds any editor by the name that the user gives.
 
-A built-in, a plug-in, a model's id or nickname, `provider:model`, `module:Class`, or an expression such as
-`paste-back(sim-jpeg)`.
+A built-in, a plug-in, a model's id or nickname, `provider:model`, an expression such as `paste-back(sim-jpeg)`, or the
+user's own code: `file.py:name` or `module:name`, where the name is that of a class, a factory or a plain function.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from convergebench import registry
 from convergebench.editors.expression import parse
 from convergebench.editors.models.table import ModelEntry, find_model, models
+from convergebench.editors.own_code import editor_from_code, kind_of
 from convergebench.editors.providers.table import PROVIDERS, provider_class
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.types import Capabilities, Editor, Limits
-
-_IN_A_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$")
 
 
 def make_editor(use: str, name: str = "", **options: Any) -> Editor:
@@ -39,12 +38,14 @@ def make_editor(use: str, name: str = "", **options: Any) -> Editor:
         provider, _, called = use.partition(":")
         if provider in PROVIDERS:
             model = _listed(provider, called) or provider_class(provider).unlisted(called)
-        elif _IN_A_MODULE.match(use):
+        elif registry.is_own_code(use):
             return _checked(registry.load_from_module("editor", use), name, options)
     if model is None:
+        if use in registry.left_out("editors"):
+            registry.load("editors", use)  # raises the reason
         raise StudyError(
             f"unknown editor '{use}'{registry.suggest(use, known_names())} (cbench list editors; any model of a "
-            f"provider: PROVIDER:MODEL, with {', '.join(PROVIDERS)}; your own: module:Class)"
+            f"provider: PROVIDER:MODEL, with {', '.join(PROVIDERS)}; your own: FILE.py:NAME)"
         )
     kind = provider_class(model.provider)
     return _checked(lambda called, **rest: kind(called, model, rest), name, options)
@@ -62,6 +63,9 @@ def canonical(use: str) -> str:
         return call.written(canonical)
     if use in registry.names("editors"):
         return use
+    if registry.is_in_file(use):
+        file, _, attribute = use.rpartition(":")
+        return f"{Path(file)}:{attribute}"  # without ./
     model = find_model(use)
     return use if model is None else model.id
 
@@ -78,7 +82,8 @@ def _listed(provider: str, called: str) -> ModelEntry | None:
 def _checked(factory: Any, name: str, options: Mapping[str, Any]) -> Editor:
     """Create an editor and check its attributes; any exception becomes a one-line `StudyError`."""
     try:
-        editor = factory(name, **options)
+        own = kind_of(factory) != "factory"
+        editor = editor_from_code(factory, name, options) if own else factory(name, **options)
     except ConvergeBenchError:
         raise
     except (Exception, SystemExit) as error:

@@ -1,16 +1,25 @@
 """Calls into foreign code: every exception of a plug-in becomes an error that can be journalled.
 
-A plug-in may raise anything, even a bare `BaseException`. Such a call may have been charged.
+A plug-in may raise anything, even a bare `BaseException`. Such a call may have been charged. What an HTTP library says
+of a busy server or a broken connection is a passing failure, like those of our own client.
+
+Tracebacks go to the logger `convergebench` at the level DEBUG, without keys: `cbench --debug` shows them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from convergebench.engine.foreign_http import passing_failure
 from convergebench.errors import ConvergeBenchError, EditorError, Interrupted, Prerequisite, Transient
+from convergebench.redaction import redact
+
+LOGGER = logging.getLogger("convergebench")
 
 
 @contextmanager
@@ -29,7 +38,23 @@ def foreign_code(*passing: type[ConvergeBenchError]) -> Iterator[None]:
     except BaseException as error:
         if isinstance(error, asyncio.CancelledError) and _being_cancelled():
             raise
+        log_traceback(error)
+        failure = passing_failure(error) if isinstance(error, Exception) else None
+        if failure is not None:
+            raise Transient(
+                describe_error(error), retry_after=failure.retry_after, unsettled=failure.unsettled
+            ) from error
         raise EditorError(describe_error(error), unsettled=True) from error
+
+
+def log_traceback(error: BaseException) -> None:
+    """Log where foreign code failed; without keys, because logs are passed on."""
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        try:
+            text = "".join(traceback.format_exception(error))
+        except Exception:  # its own __str__ fails
+            text = "".join(traceback.format_tb(error.__traceback__))
+        LOGGER.debug("%s", redact(text).rstrip())
 
 
 def describe_error(error: BaseException) -> str:

@@ -69,7 +69,7 @@ class MeasuringAlongside:
         self._run, self._align, self._place = run, align_mode, place
         self._loaded = {name: load_metric(name) for name in metrics}
         self._identities = {name: metric_fingerprint(one, place.precision) for name, one in self._loaded.items()}
-        found = [lane for lane in lanes(self._loaded, place, workers) if lane.metrics]
+        found = [lane for lane in lanes(self._loaded, place, workers) if lane.metrics and not lane.in_process]
         # the first lane runs on the CPU; an editor's network may need all of the GPU's memory
         self._lanes = found if use_device or place.device == "cpu" else found[:1]
         self._events: SimpleQueue[_Grown | _Closing | _Done] = SimpleQueue()

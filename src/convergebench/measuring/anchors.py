@@ -19,10 +19,11 @@ from convergebench.ids import seed_from
 from convergebench.images.align import fit
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
+from convergebench.measuring.batches import is_given
 from convergebench.measuring.damage import require_undamaged
 from convergebench.measuring.measure import metric_fingerprint
 from convergebench.measuring.worker import DAMAGED, readings_of
-from convergebench.metrics import load_metric
+from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, MetricFacts, Reading
 from convergebench.metrics.place import PROCESSOR, Place, move
 from convergebench.processes import results
@@ -85,7 +86,7 @@ def measure_anchors(
     damaged: set[str] = set()
     for values in results(anchors_of, tasks, _processes(tasks, loaded, workers)):
         rows = [
-            AnchorRow(source, anchor, name, identities[name], *reading)
+            AnchorRow(source, anchor, loaded[name].facts.name, identities[name], *reading)
             for source, anchor, name, reading in values
             if reading.status != DAMAGED
         ]
@@ -125,7 +126,7 @@ def anchors_of(task: AnchorTask) -> list[AnchorValue]:
     found: list[AnchorValue] = []
     for name in dict.fromkeys(name for names in task.missing.values() for name in names):
         chosen = [anchor for anchor, names in task.missing.items() if name in names]
-        metric = load_metric(name)
+        metric = load_for_parent(name) if is_own(name) else load_metric(name)
         readings = _readings(metric, [Item(pictures[anchor], reference) for anchor in chosen], task.source)
         if any(reading.status in LOST for reading in readings):
             readings = _blame_source(metric, readings, reference, task.source)
@@ -197,7 +198,9 @@ def _tasks(
         other = others[seed_from(f"other:{source}", 0) % len(others)] if others else None
         missing = {}
         for anchor in (NOISE, GREY, *((OTHER,) if other else ())):
-            lacking = tuple(name for name in asked if (source, anchor, name, identities[name]) not in have)
+            lacking = tuple(
+                name for name in asked if (source, anchor, metrics[name].facts.name, identities[name]) not in have
+            )
             if lacking:
                 missing[anchor] = lacking
         if missing:
@@ -210,6 +213,6 @@ def _processes(tasks: Sequence[AnchorTask], metrics: Mapping[str, Metric], worke
     # in this process a network would take all cores from other work
     networks = any(metrics[name].facts.network for _, name in missing)
     small = not networks and sum(task.pixels for task, _ in missing) <= IN_PROCESS_PIXELS
-    if small or tasks[0].place.device != "cpu":
+    if small or tasks[0].place.device != "cpu" or any(is_given(one) for one in metrics.values()):
         return 1
     return min(workers or os.cpu_count() or 1, max(1, len(tasks) // SOURCES_PER_PROCESS))

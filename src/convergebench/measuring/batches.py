@@ -16,6 +16,7 @@ from convergebench.images.align import AlignMode
 from convergebench.kinds import measured_as
 from convergebench.measuring.worker import Comparison, MeasuringTask
 from convergebench.metrics.base import BY_ITSELF, Metric, MetricFacts
+from convergebench.metrics.functions import OwnFunctionMetric
 from convergebench.metrics.place import Place
 from convergebench.store.queries.measuring import PixelComparison, measured_comparisons
 from convergebench.store.records import Records
@@ -34,16 +35,27 @@ class Lane(NamedTuple):
     metrics: Mapping[str, Metric]
     place: Place
     workers: int
+    in_process: bool = False
+    """Whether other processes cannot find these metrics."""
 
 
 def lanes(metrics: Mapping[str, Metric], place: Place, workers: int | None) -> Iterator[Lane]:
-    """One lane for the CPU; with a GPU, a second one for networks."""
+    """One lane for the CPU; with a GPU, a second one for networks; one for functions that only this process has."""
     count = workers or os.cpu_count() or 1
     has_device = place.device != "cpu"
+    given = {name: one for name, one in metrics.items() if is_given(one)}
+    metrics = {name: one for name, one in metrics.items() if name not in given}
     yield Lane({name: one for name, one in metrics.items() if not (has_device and one.facts.network)}, place, count)
     if has_device:
         networks = {name: one for name, one in metrics.items() if one.facts.network}
         yield Lane(networks, place, min(count, DEVICE_WORKERS))
+    if given:
+        yield Lane(given, place, 1, in_process=True)
+
+
+def is_given(metric: Metric) -> bool:
+    """Whether it is a function that was given in Python, which other processes cannot find."""
+    return isinstance(metric, OwnFunctionMetric) and metric.in_process
 
 
 class Batches:
@@ -62,7 +74,9 @@ class Batches:
         self._known = {
             (comparison, name)
             for name, metric in lane.metrics.items()
-            for comparison in measured_comparisons(records, name, mode_of(metric, align_mode), identities[name])
+            for comparison in measured_comparisons(
+                records, metric.facts.name, mode_of(metric, align_mode), identities[name]
+            )
         }
         self._waiting: dict[str, list[list[Comparison]]] = {}
         """Source image → comparisons, chain by chain."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.images.align import DEFAULT, AlignMode
+from convergebench.measuring.batches import is_given
 from convergebench.measuring.measure import count_measured
 from convergebench.measuring.worker import Comparison, MeasuringTask, measure_task
 from convergebench.metrics import load_metric
@@ -121,17 +122,18 @@ def score(
     progress = progress or Progress()
     tasks = list(_tasks(images, tuple(metrics), references, align_mode, place))
     progress.chains, progress.steps = len(tasks), len(images) * len(metrics)
-    for done in results(measure_task, tasks, workers or os.cpu_count() or 1):
+    processes = 1 if any(is_given(one) for one in loaded.values()) else workers or os.cpu_count() or 1
+    for done in results(measure_task, tasks, processes):
         count_measured(progress, done, len(done.values))
         for path, name, reading in done.values:
-            yield Scored(path, str(references.get(Path(path), "")), name, reading)
+            yield Scored(path, str(references.get(Path(path), "")), loaded[name].facts.name, reading)
 
 
 def _require_references(metrics: Mapping[str, Metric], given: bool) -> None:
-    comparing = [name for name, one in metrics.items() if one.facts.kind in ("full-reference", "semantic")]
+    comparing = [one.facts.name for one in metrics.values() if one.facts.kind in ("full-reference", "semantic")]
     if comparing and not given:
         raise StudyError(f"{', '.join(comparing)} compares with a reference; add --reference FILE or FOLDER")
-    chained = [name for name, one in metrics.items() if one.facts.kind in ("adherence", "diagnostic")]
+    chained = [one.facts.name for one in metrics.values() if one.facts.kind in ("adherence", "diagnostic")]
     if chained:
         raise StudyError(f"{', '.join(chained)} looks at the steps of a chain; give a run instead of files")
 

@@ -16,13 +16,14 @@ from convergebench.measuring.damage import forget_damaged, require_undamaged
 from convergebench.measuring.worker import DAMAGED, MeasuredTask, MeasuringTask, measure_task
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Metric
+from convergebench.metrics.functions import OwnFunctionMetric
 from convergebench.metrics.judged._asked import AskedMetric
 from convergebench.metrics.place import PROCESSOR, Place
 from convergebench.metrics.readiness import require
 from convergebench.processes import results
 from convergebench.progress import Progress
 from convergebench.roles.base import Role
-from convergebench.store.queries.measuring import comparisons_by_source
+from convergebench.store.queries.measuring import comparisons_by_source, forget_others
 from convergebench.store.run import Run
 from convergebench.store.tables import MeasurementRow
 
@@ -55,6 +56,8 @@ def metric_fingerprint(metric: Metric, precision: str = "float32") -> str:
         from convergebench.weights import identity
 
         settings["weights"] = [identity(name) for name in facts.weights]
+    if isinstance(metric, OwnFunctionMetric):
+        settings["code"] = metric.code
     if facts.network and precision != "float32":
         settings["precision"] = precision
     return fingerprint(facts.name, facts.version, settings)
@@ -79,6 +82,9 @@ def measure(
     require(metric.facts for metric in loaded.values())
     identities = {name: metric_fingerprint(metric, place.precision) for name, metric in loaded.items()}
     forget_damaged(run)
+    for name, metric in loaded.items():
+        if isinstance(metric, OwnFunctionMetric):
+            forget_others(run.journal, metric.facts.name, identities[name])
     damaged: set[str] = set()
     files = {identity: row.file for identity, row in run.journal.images().items()}
     waiting: list[tuple[Lane, list[MeasuringTask]]] = []
@@ -105,7 +111,9 @@ def measurement_rows(
 ) -> list[MeasurementRow]:
     """The rows of a finished task, without those of damaged files."""
     return [
-        MeasurementRow(comparison, name, mode_of(metrics[name], align_mode), identities[name], *reading)
+        MeasurementRow(
+            comparison, metrics[name].facts.name, mode_of(metrics[name], align_mode), identities[name], *reading
+        )
         for comparison, name, reading in done.values
         if reading.status != DAMAGED
     ]

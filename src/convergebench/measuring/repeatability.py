@@ -25,7 +25,8 @@ from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
 from convergebench.images.frame import Frame, Pixels
-from convergebench.metrics import load_metric
+from convergebench.measuring.batches import is_given
+from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import Item
 from convergebench.metrics.place import PROCESSOR, Place, choose, place
 from convergebench.store.images import open_images
@@ -115,7 +116,7 @@ def score_cases(names: Sequence[str], cases: Mapping[str, Callable[[], Item]]) -
     """All cases of all metrics in this process; each case gives new frames, so nothing is cached."""
     found: dict[str, dict[str, float | str]] = {}
     for name in names:
-        metric = load_metric(name)
+        metric = load_for_parent(name) if is_own(name) else load_metric(name)
         readings = {case: metric.measure([make()])[0] for case, make in cases.items()}
         found[name] = {
             case: one.status if one.value is None or not np.isfinite(one.value) else one.value
@@ -127,7 +128,7 @@ def score_cases(names: Sequence[str], cases: Mapping[str, Callable[[], Item]]) -
 def limit_threads(threads: int, names: Sequence[str]) -> None:
     """Set the number of threads of the libraries that these metrics use."""
     cv2.setNumThreads(threads)
-    if find_spec("torch") and any(load_metric(name).facts.network for name in names):
+    if find_spec("torch") and any(load_for_parent(name).facts.network for name in names):
         import torch
 
         torch.set_num_threads(threads)
@@ -147,6 +148,7 @@ def run_module(module: str, words: Sequence[str], *, threads: int, job: object =
 
 def repeats(samples: Sequence[Sample], names: Sequence[str], where: Place = PROCESSOR) -> list[Repeat]:
     """Every check of every picture by every metric (of pixels)."""
+    names = [name for name in names if not is_given(load_metric(name))]  # other processes cannot find these
     if not samples or not names:
         return []
     cases = ("first", "twice", "png", "jpeg", "half")

@@ -18,7 +18,7 @@ from convergebench.images.align import AlignMode, align
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.kinds import measured_as
-from convergebench.metrics import load_metric
+from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
 from convergebench.metrics.operations import expected
 from convergebench.metrics.place import PROCESSOR, Place, move
@@ -129,14 +129,24 @@ _fit: OrderedDict[tuple[object, ...], bool] = OrderedDict()
 """Whether a metric can measure a source alone."""
 
 
-@cache
+_own: dict[str, Metric] = {}
+"""Functions of the user's own, as they are in this task: between two tasks of a notebook they may change."""
+
+
 def _metric(name: str) -> Metric:
+    return _own.get(name) or _loaded(name)
+
+
+@cache
+def _loaded(name: str) -> Metric:
     return load_metric(name)
 
 
 def measure_task(task: MeasuringTask) -> MeasuredTask:
     """Measure all missing values of a task."""
     move(task.place)
+    for name in {name for comparison in task.comparisons for name in comparison.metrics if is_own(name)}:
+        _own[name] = load_for_parent(name)
     work = _TaskWork(task)
     for comparison in task.comparisons:
         work.take(comparison)
@@ -187,7 +197,8 @@ class _TaskWork:
         pair = (comparison.reference, comparison.via) if facts.kind != "no-reference" else ()
         words = (comparison.operation, comparison.instruction, comparison.before, comparison.after) if pair else ()
         mode = self._task.align if facts.aligned else "none"
-        return (name, self._task.place, mode, comparison.subject, *pair, *words)
+        code = getattr(_metric(name), "code", "")
+        return (name, code, self._task.place, mode, comparison.subject, *pair, *words)
 
     def _frame(self, identity: str | None) -> Frame | None:
         return None if identity is None else _decoded.frame(self._task, identity)
@@ -248,7 +259,15 @@ class _TaskWork:
         source = self._frame(self._task.source)
         if source is None:
             return True
-        key = (name, self._task.place, source.id, item.reference is None, item.operation, *item[4:])
+        key = (
+            name,
+            getattr(_metric(name), "code", ""),
+            self._task.place,
+            source.id,
+            item.reference is None,
+            item.operation,
+            *item[4:],
+        )
         if key not in _fit:
             beside = source if item.reference is not None else None
             (own,) = readings_of(_metric(name), [item._replace(subject=source, reference=beside)])

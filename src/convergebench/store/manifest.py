@@ -23,6 +23,7 @@ from typing import Any
 from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.redaction import redact
 from convergebench.store.images import write_synced
+from convergebench.store.rubrics import is_function
 from convergebench.store.spec_merge import merge_specs
 from convergebench.store.step_keys import UNKNOWN
 
@@ -107,8 +108,17 @@ def grow(old: Manifest, new: Manifest) -> Manifest:
     differences += _changed(
         "role", *({n: facts.get("fingerprint") for n, facts in m.roles.items()} for m in (old, new))
     )
-    differences += _changed("metric", old.metrics, new.metrics)
+    # a function of the user's own that changed is measured again
+    differences += _changed(
+        "metric", *({n: one for n, one in m.metrics.items() if not is_function(n)} for m in (old, new))
+    )
     differences += _changed("recording", old.recordings, new.recordings)
+    functions = [name for name in old.editors.keys() & new.editors.keys() if _is_changed_function(old, new, name)]
+    if differences and len(differences) == len(functions):
+        raise ChangedMeaning(
+            f"the function behind editor '{min(functions)}' has changed since the run '{old.name}' was begun; use "
+            "another --run, or undo the change (version = … in the study file says when a function counts as another)"
+        )
     if differences:
         raise ChangedMeaning(
             f"run '{old.name}' exists and this would change what its numbers mean; use another --run, "
@@ -135,6 +145,13 @@ def _identities(sources: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 def _meaning(manifest: Manifest, editor: str) -> list[Any]:
     facts = manifest.editors[editor]
     return [facts.get(part) for part in ("fingerprint", "simulated", "deterministic", "settings")]
+
+
+def _is_changed_function(old: Manifest, new: Manifest, editor: str) -> bool:
+    """Whether the editor is a function, and nothing about it changed but its code."""
+    before, after = _meaning(old, editor), _meaning(new, editor)
+    functions = all(str(one[0]).startswith("function:") for one in (before, after))
+    return functions and before[0] != after[0] and before[1:] == after[1:]
 
 
 def _changed(what: str, old: Mapping[str, Any], new: Mapping[str, Any], *, also_missing: bool = False) -> list[str]:

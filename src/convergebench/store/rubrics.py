@@ -1,7 +1,7 @@
-"""Rubric files that are metrics: a run keeps a copy of each and reads only that copy.
+"""Metrics of the user's own, rubric files and functions: a run keeps a file about each and reads only that file.
 
 A manifest names such a metric by its original path. The path is only a name: a received run must not choose which files
-of this machine are read, and on another machine the file does not exist.
+of this machine are read, and on another machine the file does not exist. Of a function it keeps what a report needs.
 """
 
 from __future__ import annotations
@@ -13,25 +13,33 @@ from hashlib import sha256
 from pathlib import Path
 
 from convergebench.errors import StudyError
+from convergebench.registry import is_own_code
 from convergebench.store.images import write_synced
 from convergebench.texts import short_line
 
 FOLDER = "rubrics"
 ENDING = ".toml"
+FACTS = ".json"
+"""Ending of the files about functions; a manifest that names one itself is not followed."""
 MOST = 1_000_000
 """Largest size in bytes; a few thousand are usual."""
 
 
 def is_file(metric: str) -> bool:
-    """Whether a metric is named by a rubric's path."""
-    return metric.endswith(ENDING)
+    """Whether a metric is of the user's own, named by a rubric's path or as a function, so that a run keeps a file."""
+    return metric.endswith((ENDING, FACTS)) or is_function(metric)
+
+
+def is_function(metric: str) -> bool:
+    """Whether a metric is a function of the user's own."""
+    return metric.startswith("given:") or is_own_code(metric)
 
 
 def copy_of(root: Path, metric: str) -> Path:
     """Where a run keeps the rubric that had this path."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", re.split(r"[/\\]", metric)[-1].removesuffix(ENDING)).strip("-")[:40]
     digest = sha256(metric.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return root / FOLDER / f"{stem or 'rubric'}-{digest}{ENDING}"
+    return root / FOLDER / f"{stem or 'rubric'}-{digest}{FACTS if is_function(metric) else ENDING}"
 
 
 def readable(root: Path, metric: str) -> str:
@@ -42,6 +50,11 @@ def readable(root: Path, metric: str) -> str:
     if copy.is_file() and not copy.is_symlink():
         _require_short(copy)
         return str(copy)
+    if is_function(metric):
+        raise StudyError(
+            f"{root} was measured by the function {short_line(metric)} and does not say what it is; if it is yours: "
+            f"cbench measure {root} --metric {shlex.quote(short_line(metric))}"
+        )
     # quoted, because users may paste the command: the path may come from a received run
     path = shlex.quote(short_line(metric))
     raise StudyError(
@@ -54,13 +67,20 @@ def readable(root: Path, metric: str) -> str:
 def keep(root: Path, metrics: Iterable[str]) -> None:
     """Copy the rubrics that the user named into the run; the manifest names them by their paths."""
     for metric in metrics:
-        if not is_file(metric) or Path(metric).resolve().parent == (root / FOLDER).resolve():
+        if not metric.endswith(ENDING) or Path(metric).resolve().parent == (root / FOLDER).resolve():
             continue
         copy = copy_of(root, metric)
         _require_short(Path(metric))
         data = Path(metric).read_bytes()
         if not copy.is_file() or copy.is_symlink() or copy.read_bytes() != data:
             write_synced(copy, data)
+
+
+def keep_facts(root: Path, metric: str, facts: bytes) -> None:
+    """Write what a report needs to know of a function that the user named."""
+    copy = copy_of(root, metric)
+    if not copy.is_file() or copy.is_symlink() or copy.read_bytes() != facts:
+        write_synced(copy, facts)
 
 
 def _require_short(file: Path) -> None:
@@ -71,7 +91,7 @@ def _require_short(file: Path) -> None:
 
 def key_of(root: Path, manifest: Iterable[str], metric: str) -> str:
     """The manifest's name of a metric that was loaded from the run's own copy."""
-    if not is_file(metric):
+    if not metric.endswith(ENDING):
         return metric
     place = Path(metric).resolve()
-    return next((key for key in manifest if is_file(key) and copy_of(root, key).resolve() == place), metric)
+    return next((key for key in manifest if key.endswith(ENDING) and copy_of(root, key).resolve() == place), metric)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_mod
 
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
+from convergebench.registry import is_in_file
 from convergebench.roles.tables import RoleTable
 from convergebench.studies.analysis_settings import AnalysisSettings
 from convergebench.studies.base import load_study
@@ -171,7 +172,21 @@ def read_spec(path: Path) -> StudySpec:
     """Read a study file, or one line that says what is wrong with it."""
     if not path.exists():
         raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml")
-    return parse_spec(read_toml(path), where=str(path))
+    spec = parse_spec(read_toml(path), where=str(path))
+    editors = tuple(one.model_copy(update={"use": found_beside(one.use, path)}) for one in spec.editors)
+    metrics = tuple(found_beside(one, path) for one in spec.measure.metrics)
+    if metrics != spec.measure.metrics:
+        spec = spec.model_copy(update={"measure": spec.measure.model_copy(update={"metrics": metrics})})
+    return spec.model_copy(update={"editors": editors}) if editors != spec.editors else spec
+
+
+def found_beside(use: str, study: Path) -> str:
+    """`file.py:name` with the path of the file: in the current folder, or else beside the study file."""
+    file, _, attribute = use.rpartition(":")
+    if not is_in_file(use) or Path(file).is_absolute() or Path(file).exists():
+        return use
+    beside = study.parent / file
+    return f"{beside}:{attribute}" if beside.exists() else use
 
 
 def parse_spec(content: Mapping[str, Any], *, where: str = "study") -> StudySpec:

@@ -15,9 +15,19 @@ FIRST, LONGEST = 0.1, 1.0
 T = TypeVar("T")
 
 
-async def until_done(poll: Callable[[], Awaitable[T | None]], *, seconds: float, who: str, dollars: float = 0.0) -> T:
-    """The first result of `poll` that is not None; `Transient` after `seconds`. `dollars` are already spent."""
-    end, pause = time.monotonic() + seconds, FIRST
+async def until_done(
+    poll: Callable[[], Awaitable[T | None]],
+    *,
+    seconds: float,
+    who: str,
+    dollars: float = 0.0,
+    every: float | None = None,
+) -> T:
+    """The first result of `poll` that is not None; `Transient` after `seconds`. `dollars` are already spent.
+
+    `every`: always so many seconds between two polls, instead of a growing pause.
+    """
+    end, pause = time.monotonic() + seconds, every or FIRST
     while True:
         found = await poll()
         if found is not None:
@@ -26,4 +36,4 @@ async def until_done(poll: Callable[[], Awaitable[T | None]], *, seconds: float,
             # the task may still finish and be charged
             raise Transient(f"{who} is not ready after {seconds:g} s", dollars=dollars, unsettled=not dollars)
         await asyncio.sleep(pause)
-        pause = min(LONGEST, pause * 1.5)
+        pause = every or min(LONGEST, pause * 1.5)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from convergebench.documents import Strict, read_document
-from convergebench.errors import StudyError
+from convergebench.errors import ConvergeBenchError, StudyError
+from convergebench.registry import error_text
 from convergebench.types import Capabilities, Limits
 
 DATA = Path(__file__).parent / "data"
@@ -155,14 +156,38 @@ def models() -> Mapping[str, ModelEntry]:
     """Every model by id."""
     found: dict[str, ModelEntry] = {}
     claimed: dict[str, str] = {}
-    for path in _documents():
-        for model in read_document(path, ModelsFile).model:
-            for name in (model.id, *model.aliases):
-                if slug(name) in claimed:
-                    raise StudyError(f"'{name}' names two models: {claimed[slug(name)]} and {model.id} (in {path})")
-                claimed[slug(name)] = model.id
-            found[model.id] = model
+    for path in sorted(DATA.glob("*.toml")):
+        _add(path, found, claimed)
+    _broken.clear()
+    for point in entry_points(group="convergebench.models"):
+        more, names = dict(found), dict(claimed)
+        try:
+            _add(Path(point.load()), more, names)
+        except (Exception, SystemExit) as error:  # a plug-in may raise anything; the others are not its business
+            reason = str(error) if isinstance(error, ConvergeBenchError) else error_text(error)
+            _broken[point.name] = f"the models of the plug-in {point.value} are left out: {reason}"
+            continue
+        found, claimed = more, names
     return found
+
+
+def broken_models() -> dict[str, str]:
+    """Entry points of models that cannot be read, each with the reason."""
+    models()
+    return dict(_broken)
+
+
+_broken: dict[str, str] = {}
+
+
+def _add(path: Path, found: dict[str, ModelEntry], claimed: dict[str, str]) -> None:
+    """The models of a file; no name may belong to two of them."""
+    for model in read_document(path, ModelsFile).model:
+        for name in (model.id, *model.aliases):
+            if slug(name) in claimed:
+                raise StudyError(f"'{name}' names two models: {claimed[slug(name)]} and {model.id} (in {path})")
+            claimed[slug(name)] = model.id
+        found[model.id] = model
 
 
 @cache
@@ -174,9 +199,3 @@ def find_model(name: str) -> ModelEntry | None:
     """The model of this id or nickname, if there is one."""
     identity = _names().get(slug(name))
     return None if identity is None else models()[identity]
-
-
-def _documents() -> Iterator[Path]:
-    yield from sorted(DATA.glob("*.toml"))
-    for point in entry_points(group="convergebench.models"):
-        yield Path(point.load())

@@ -98,7 +98,7 @@ class WiredEditor(RemoteEditor):
 
         If polling fails, the task may still finish and be charged; only `failed_statuses` mean that it will not.
         """
-        answer = await with_retries(self.request_to(address), dollars=dollars, raw=raw, retry_on=BUSY_STATUSES | {404})
+        answer = await self.retried(address, dollars=dollars, raw=raw)
         if answer.status == 404:
             message = f"{self.name} does not find its task again ({classify_failure(answer).message})"
             raise Transient(message, dollars=dollars, raw=raw, unsettled=not dollars)
@@ -107,6 +107,10 @@ class WiredEditor(RemoteEditor):
         except EditorError as error:
             error.unsettled = not dollars and answer.status not in failed_statuses
             raise
+
+    async def retried(self, address: str, *, dollars: float = 0.0, raw: str | None = None) -> HttpReply:
+        """The answer at an address of a task that is under way, after several tries if the server is busy."""
+        return await with_retries(self.request_to(address), dollars=dollars, raw=raw, retry_on=BUSY_STATUSES | {404})
 
     def request_to(self, address: str) -> Callable[[], Awaitable[HttpReply]]:
         """A GET request to an address from a reply, with the key if the host is trusted."""

@@ -206,6 +206,18 @@ def has_blamed_anchors(records: Records) -> bool:
     return any(True for _ in records.query(f"select 1 from anchors where {_BLAMES_IMAGE} limit 1"))
 
 
+def forget_others(records: Records, metric: str, fingerprint: str) -> None:
+    """Remove the values of a metric under other fingerprints: a function that has changed measures everything again.
+
+    Only for the process that holds the run open for writing.
+    """
+    with closing(connect(records.path)) as connection:
+        connection.execute("begin immediate")
+        for table in ("measurements", "anchors"):
+            connection.execute(f"delete from {table} where metric = ? and fingerprint <> ?", (metric, fingerprint))
+        connection.execute("commit")
+
+
 def forget_blamed(records: Records, keys: Sequence[MeasurementKey]) -> None:
     """Remove these measurements and every blamed anchor, so that they are measured again.
 

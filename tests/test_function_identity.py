@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from convergebench.api.function_identity import function_hash
+from convergebench.function_identity import function_hash
 
 STRENGTH = 1
 CALLS = 0
@@ -97,7 +97,7 @@ def test_two_lambdas_of_one_line_differ_and_the_rest_of_their_line_does_not_coun
 
 def test_a_function_without_source_has_the_same_hash_in_every_process() -> None:
     code = (
-        "from convergebench.api.function_identity import function_hash\n"
+        "from convergebench.function_identity import function_hash\n"
         "def edit(image, instruction):\n"
         "    return [(lambda one: one)(image) if instruction not in {'a', 'b', 'c', 'd'} else image]\n"
         "print(function_hash(edit))"

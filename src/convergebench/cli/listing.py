@@ -21,13 +21,14 @@ class Shelf(StrEnum):
     detectors = "detectors"
     degradations = "degradations"
     edit_types = "edit-types"
+    study_files = "study-files"
 
 
 def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List editors, metrics, suites, edit pairs, studies, variants, detectors, degradations or edit types."""
+    """List what there is by name: editors, metrics, suites, edit pairs, studies and the rest."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
@@ -43,6 +44,7 @@ def list_names(
         "detectors": listing.detector_rows,
         "degradations": listing.degradation_rows,
         "edit-types": listing.edit_type_rows,
+        "study-files": listing.study_file_rows,
     }[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
@@ -52,6 +54,9 @@ def list_names(
         return
     wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
     say(rows_as_text(rows))
+    if shelf == Shelf.studies:
+        say("\nstudy files that come with the package (cbench run NAME):")
+        say(rows_as_text(listing.study_file_rows()))
     if any(lack for _, lack in wants):
         say("\nbefore they can run here:")
         say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))

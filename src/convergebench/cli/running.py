@@ -21,11 +21,15 @@ EDITOR = (
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="Study file, e.g. studies/roundtrip.toml.")],
+    study: Annotated[Path, typer.Argument(help="Study file, or a shipped study's name, e.g. demo-light.")],
     run: Annotated[
         Path | None, typer.Option("--run", help="Run directory, new or to go on with [default: runs/STUDY]")
     ] = None,
     editor: Annotated[list[str] | None, typer.Option("--editor", "-e", help=EDITOR)] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option("--pair", "-p", help="Edit pair, category, set or pairs file instead of the study's; repeat."),
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", "--steps", min=1, help="Rounds, or steps, instead of the study's.")
@@ -61,11 +65,13 @@ def run(
     from convergebench.conductor.alignment import alignment_for, check_alignment
     from convergebench.conductor.options import RunOptions
     from convergebench.conductor.study import require_names, with_changes
+    from convergebench.studies.shipped import find_study
     from convergebench.studies.spec import read_spec
 
     root = run or Path("runs") / study.stem
     require_names(root, study)
-    written = read_spec(study)
+    file = find_study(study)
+    written = read_spec(file)
     spec = with_changes(
         written,
         editors=editor or (),
@@ -74,9 +80,12 @@ def run(
         limit=limit,
         partial=partial or None,
         metrics=metric or (),
+        pairs=pair or (),
         align=alignment_for(written, check_alignment(align), root),
     )
     planned, terminal = running.plan(spec, root), Terminal()
+    if file != study:
+        terminal.note(f"note: {study} is the study that comes with the package: {file}")
     if dry_run:
         print_forecast(root, planned.prepared)
         for line in (*planned.stage_lines, *(f"note: {line}" for line in planned.notes)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import threading
 import time
@@ -29,6 +31,14 @@ def say_beside(line: str) -> None:
     """One line that is no result, on stderr."""
     sys.stderr.write(one_line(line) + "\n")
     sys.stderr.flush()
+
+
+def width_of_terminal() -> int | None:
+    """Columns to fit tables into: COLUMNS if it is set, else those of the terminal; None where output is piped."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def rows_as_text(rows: Sequence[Mapping[str, str]]) -> str:

@@ -23,6 +23,7 @@ from convergebench.cli import (
     factory,
     importing,
     listing,
+    looking,
     measuring,
     rating,
     recovering,
@@ -57,6 +58,8 @@ app.command("report")(reporting.report)
 app.command("audit")(auditing.audit)
 app.command("claims")(claiming.claims)
 app.command("show")(reporting.show)
+app.command("open")(looking.open_run)
+app.command("runs")(looking.runs)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)

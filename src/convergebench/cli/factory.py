@@ -66,6 +66,8 @@ def plan(
 
 
 def _lines(plan: FactoryForecast) -> list[str]:
+    from convergebench.progress import duration
+
     counts = sorted(plan.by_type.values())
     span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
     cases = f"{plan.cases:,} cases: {plan.sources:,} images, {len(counts)} edit types with {span} cases each"
@@ -79,7 +81,7 @@ def _lines(plan: FactoryForecast) -> list[str]:
         *(_line(row, width) for row in plan.rows),
         f"makes about {plan.accepted:,.0f} rows for supervised training, {plan.preferences:,.0f} preference rows and "
         f"{plan.whole_sessions:,.0f} whole sessions",
-        f"costs about {money}{each}; at most about {plan.hours:,.2f} h of editing",
+        f"costs about {money}{each}; at most about {duration(3600 * plan.hours)} of editing",
         f"({plan.origin})",
     ]
 

@@ -24,6 +24,14 @@ class Shelf(StrEnum):
     study_files = "study-files"
 
 
+MAY_LACK = {
+    Shelf.metrics: ("licence", "range"),
+    Shelf.pairs: ("class", "category"),
+    Shelf.variants: ("words by", "cycle"),
+}
+"""Columns that a narrow terminal does without."""
+
+
 def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
@@ -53,7 +61,7 @@ def list_names(
         say(_editors_as_text(rows))
         return
     wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
-    say(rows_as_text(rows))
+    say(rows_as_text(rows, may_lack=MAY_LACK.get(shelf, ())))
     if shelf == Shelf.studies:
         say("\nstudy files that come with the package (cbench run NAME):")
         say(rows_as_text(listing.study_file_rows()))
@@ -68,7 +76,7 @@ def _editors_as_text(rows: list[dict[str, Any]]) -> str:
 
     columns = ("editor", "by", "here", "dollars", "takes", "what it does")
     alive = [row for row in rows if not _ended(row)]
-    text = rows_as_text([{column: row[column] for column in columns} for row in alive])
+    text = rows_as_text([{column: row[column] for column in columns} for row in alive], may_lack=("takes", "dollars"))
     return "\n".join([text, *_missing(alive), *_endings(rows)])
 
 
@@ -84,7 +92,22 @@ def _missing(rows: list[dict[str, Any]]) -> Iterator[str]:
     if who:
         yield "\nbefore they can run here:"
     for lack, names in who.items():
-        yield f"  {', '.join(names)}\n    {lack}"
+        yield f"{_wrapped(', '.join(names))}\n    {lack}"
+
+
+def _wrapped(text: str) -> str:
+    from textwrap import fill
+
+    from convergebench.cli.display import width_of_terminal
+
+    return fill(
+        text,
+        width_of_terminal() or 10**6,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _endings(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -80,7 +80,7 @@ def _table(found: list[RunOverview]) -> list[str]:
     sound = [one for one in found if not one.problem]
     head, lines = "", [""] * len(sound)
     for room in range(LONGEST_NAME, 5, -1) if sound else ():
-        head, *lines = rows_as_text([_row(one, room) for one in sound]).splitlines()
+        head, *lines = rows_as_text([_row(one, room) for one in sound], width=10 * WIDEST).splitlines()
         if max(map(len, (head, *lines))) <= width:
             break
     said = [head] if sound else []

@@ -45,7 +45,11 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
                 "what it is": weight.about,
             }
         )
-    say(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
+    say(
+        json.dumps(facts, ensure_ascii=False, indent=1)
+        if as_json
+        else rows_as_text(rows, may_lack=("from", "what it is"))
+    )
 
 
 @app.command()

@@ -30,7 +30,7 @@ def graph(package: Path = PACKAGE) -> Graph:
 def rooms(package: Path = PACKAGE) -> dict[str, list[Path]]:
     """The files of every room; a room is a folder or a file directly under the package."""
     folders = {path.parent.name: sorted(path.parent.rglob("*.py")) for path in sorted(package.glob("*/__init__.py"))}
-    return folders | {path.stem: [path] for path in sorted(package.glob("*.py")) if path.stem != "__init__"}
+    return folders | {path.stem: [path] for path in sorted(package.glob("*.py")) if not path.stem.startswith("__")}
 
 
 def _imports(tree: ast.AST, names: set[str], at_once: bool = True) -> Iterator[tuple[str, bool]]:

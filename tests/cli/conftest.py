@@ -90,6 +90,11 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     """Two 48-pixel scenes, a study, and the plug-in `paid`."""
+    return make_world(tmp_path)
+
+
+def make_world(tmp_path: Path) -> World:
+    """The same in any folder, for a fixture of its own."""
     for index in range(2):
         pixels = np.random.default_rng(index).integers(0, 256, (6, 6, 3), np.uint8).repeat(16, 0).repeat(16, 1)
         path = tmp_path / "pictures" / "scene" / f"scene-{index}.png"

@@ -59,7 +59,7 @@ def test_the_same_command_goes_on_and_growing_goes_on(world: World) -> None:
 def test_a_dry_run_prints_cases_calls_dollars_hours_and_does_nothing(world: World) -> None:
     said = world.cbench("run", "study.toml", "--run", "runs/dry", "--editor", "paid", "--dry-run").stdout
     assert "4 cases" in said
-    assert "at most 24 calls, $0.96, about 0.04 h" in said
+    assert "at most 24 calls, $0.96, about 2 min" in said
     assert not (world.root / "runs").exists()
     assert world.calls == 0
 
@@ -220,7 +220,7 @@ def test_why_a_chain_failed_is_said_without_looking_for_it(world: World) -> None
     why, end = done.stderr.splitlines()
     assert why.startswith("4 chains failed; the same command tries again. odd:Odd, scene-0/")
     assert why.endswith(": the editor gave raw as dict, which should be str | None")
-    assert end == "error: no chain was finished: 4 of 4 failed; see the reason above"
+    assert end == "error: no chain was finished: 4 of 4 failed: the editor gave raw as dict, which should be str | None"
     assert world.cbench(*words, "--editor", "sim-perfect").stderr.startswith("4 chains failed"), "something came of it"
 
 

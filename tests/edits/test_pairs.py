@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convergebench.edits import load_pairs, pair_names, pairs_for, pairs_hash
-from convergebench.edits.pairs import misfit
+from convergebench.edits.pairs import choose_pairs, misfit
 from convergebench.errors import StudyError
 from convergebench.types import KINDS
 
@@ -192,3 +192,64 @@ def test_every_pair_that_adds_a_thing_says_which() -> None:
 def test_the_hash_of_pairs_does_not_depend_on_the_pictures_they_are_for(tmp_path: Path) -> None:
     plain = pairs_hash(load_pairs([own_file(tmp_path)]))
     assert pairs_hash(load_pairs([own_file(tmp_path, extra='adds = ["crown"]')])) == plain
+
+
+def test_id_forward_and_backward_are_enough(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[[pair]]\nid = "crown"\nforward = "add a crown"\nbackward = "remove the crown"\n'
+        '[[pair]]\nid = "mirror"\nforward = "mirror the picture"\nbackward = "mirror it back"\n'
+        '[[pair]]\nid = "quarter"\nforward = "rotate by 90 degrees"\nbackward = "bring it upright again"\n'
+        '[[pair]]\nid = "night"\nforward = "turn day into night"\nbackward = "turn night into day"\nkinds = ["scene"]\n'
+    )
+    crown, mirror, quarter, night = load_pairs([str(path)])
+    assert (crown.category, crown.kinds, crown.wording) == ("own", KINDS, 0)
+    assert (crown.forward_operation, crown.backward_operation, crown.reversibility) == ("change",) * 2 + ("preserving",)
+    assert (mirror.forward_operation, mirror.backward_operation) == ("flip-horizontal", "flip-horizontal")
+    assert (quarter.forward_operation, quarter.backward_operation) == ("rotate-90", "rotate-270")
+    assert (night.reversibility, night.kinds) == ("hallucinating", ("scene",))
+
+
+def test_what_a_file_says_is_never_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[[pair]]\nid = "odd"\nforward = "mirror it"\nbackward = "mirror it"\nforward_operation = "add"\n'
+        'reversibility = "destroying"\ncategory = "odd_ones"\n'
+    )
+    (pair,) = load_pairs([str(path)])
+    assert (pair.forward_operation, pair.backward_operation) == ("add", None)
+    assert (pair.reversibility, pair.category) == ("destroying", "odd_ones")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('id = "a"\nbackward = "undo it"', "`forward` is missing"),
+        ('id = "a"\nforward = "do"\nwordings = [{ forward = "do it" }]', "not both"),
+        ('id = "a"\nforward = 3\nbackward = "undo it"', "forward"),
+        ('id = "a"\nforward = "do it"\nbackwards = "undo it"', "backwards"),
+        ('id = "a"\nwordings = []', "wordings"),
+        ('forward = "do it"\nbackward = "undo it"', "id"),
+    ],
+)
+def test_a_pair_that_lacks_something_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f"[[pair]]\n{text}\n")
+    with pytest.raises(StudyError) as raised:
+        load_pairs([str(path)])
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_one_pair_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    rows = (
+        f'[[pair]]\nid = "{name}"\nforward = "add it"\nbackward = "remove it"\n' for name in ("one", "two", "three")
+    )
+    path.write_text('[sets]\nfew = ["one", "three"]\n' + "".join(rows))
+    assert [pair.id for pair in load_pairs([f"{path}#two"])] == ["two"]
+    assert [pair.id for pair in load_pairs([f"{path}#few"])] == ["one", "three"]
+    with pytest.raises(StudyError, match="has no pair, category or set 'tow'; did you mean 'two'"):
+        load_pairs([f"{path}#tow"])
+    assert choose_pairs([str(path), "v1"], ["two", "hat"]) == (f"{path}#two", "hat")
+    assert choose_pairs([f"{path}#two"], ["one"]) == (f"{path}#one",)

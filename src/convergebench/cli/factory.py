@@ -19,7 +19,7 @@ app = typer.Typer(
 
 @app.command("plan")
 def plan(
-    study: Annotated[Path, typer.Argument(help="Study file of a factory.")],
+    study: Annotated[Path, typer.Argument(help="Study file of a factory, or a shipped study's name.")],
     success: Annotated[
         float | None, typer.Option(help="Share of attempts that you expect to be accepted [default: 0.75]")
     ] = None,
@@ -39,11 +39,12 @@ def plan(
     from convergebench.conductor.prepare import prepare
     from convergebench.errors import StudyError
     from convergebench.studies.factory_table import FactoryTable
+    from convergebench.studies.shipped import find_study
     from convergebench.studies.spec import parse_spec, read_spec
 
     if success is not None and pilot is not None:
         raise StudyError("--success and --from both say how often edits succeed; leave one of them out")
-    spec = read_spec(study)
+    spec = read_spec(find_study(study))
     if not isinstance(spec.parameters, FactoryTable):
         raise StudyError(f"{study} is a file of the study '{spec.study}'; type: cbench run {study} --dry-run")
     images = {
@@ -65,6 +66,8 @@ def plan(
 
 
 def _lines(plan: FactoryForecast) -> list[str]:
+    from convergebench.progress import duration
+
     counts = sorted(plan.by_type.values())
     span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
     cases = f"{plan.cases:,} cases: {plan.sources:,} images, {len(counts)} edit types with {span} cases each"
@@ -78,7 +81,7 @@ def _lines(plan: FactoryForecast) -> list[str]:
         *(_line(row, width) for row in plan.rows),
         f"makes about {plan.accepted:,.0f} rows for supervised training, {plan.preferences:,.0f} preference rows and "
         f"{plan.whole_sessions:,.0f} whole sessions",
-        f"costs about {money}{each}; at most about {plan.hours:,.2f} h of editing",
+        f"costs about {money}{each}; at most about {duration(3600 * plan.hours)} of editing",
         f"({plan.origin})",
     ]
 

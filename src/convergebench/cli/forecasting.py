@@ -9,15 +9,19 @@ if TYPE_CHECKING:
     from convergebench.engine.plan import EditorForecast
     from convergebench.engine.prepared import Prepared
 
+LONGEST_NAME = 34
+
 
 def print_forecast(root: Path, prepared: Prepared) -> None:
     """Say what is left to do, editor by editor."""
     from convergebench.cli.display import say
+    from convergebench.conductor.expecting import seconds_after_editing
     from convergebench.editors import base as editors
     from convergebench.engine.plan import forecast, hours_in_all
     from convergebench.errors import Prerequisite
     from convergebench.metrics import load_metric
     from convergebench.metrics.readiness import lacks
+    from convergebench.progress import duration
     from convergebench.store.run import is_run
 
     done: dict[tuple[str, str], int] = {}
@@ -33,8 +37,8 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
     cases = len({chain.case.id for chain in prepared.chains})
     say(f"{root}: {len(prepared.sources)} images, {len(prepared.edits)} edits, {cases} cases, "
         f"{len(prepared.chains)} chains, {len(prepared.metrics)} metrics")  # fmt: skip
-    width = max(len(row.editor) for row in rows)
-    say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'hours':>8}")
+    width = min(LONGEST_NAME, max(len(row.editor) for row in rows))
+    say(f"{'editor':<{width}}  {'chains':>8} {'calls left':>11} {'dollars':>11} {'time':>9}")
     for row in rows:
         say(_forecast_line(row, width))
     needs = {name: editors.lacks(editor) for name, editor in prepared.editors.items()}
@@ -51,9 +55,11 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
         say(f"note: {notice}")
     known = [row.dollars for row in rows if row.dollars is not None]
     more = " and what nobody knows" if len(known) < len(rows) else ""
-    hours = hours_in_all(rows, prepared.editors)
-    say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {hours:,.2f} h "
+    took = duration(3600 * hours_in_all(rows, prepared.editors))
+    say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {took} "
         "(editors run side by side; retries come on top)")  # fmt: skip
+    after = seconds_after_editing(prepared, steps=sum(row.calls for row in rows))
+    say(f"then measuring and the report: about {duration(after)} on this machine")
     for line in [*_questions(prepared), *_power(root, prepared)]:
         say(line)
 
@@ -96,4 +102,7 @@ def _power(root: Path, prepared: Prepared) -> list[str]:
 
 def _forecast_line(row: EditorForecast, width: int) -> str:
     dollars = "unknown" if row.dollars is None else f"{row.dollars:,.2f}"
-    return f"{row.editor:<{width}}  {row.chains:>8,} {row.calls:>11,} {dollars:>11} {row.hours:>8.2f}"
+    from convergebench.progress import duration
+
+    name = row.editor if len(row.editor) <= width else f"{row.editor[: width - 1]}…"
+    return f"{name:<{width}}  {row.chains:>8,} {row.calls:>11,} {dollars:>11} {duration(3600 * row.hours):>9}"

@@ -21,13 +21,22 @@ class Shelf(StrEnum):
     detectors = "detectors"
     degradations = "degradations"
     edit_types = "edit-types"
+    study_files = "study-files"
+
+
+MAY_LACK = {
+    Shelf.metrics: ("licence", "range"),
+    Shelf.pairs: ("class", "category"),
+    Shelf.variants: ("words by", "cycle"),
+}
+"""Columns that a narrow terminal does without."""
 
 
 def list_names(
     shelf: Annotated[Shelf, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List editors, metrics, suites, edit pairs, studies, variants, detectors, degradations or edit types."""
+    """List what there is by name: editors, metrics, suites, edit pairs, studies and the rest."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
@@ -43,6 +52,7 @@ def list_names(
         "detectors": listing.detector_rows,
         "degradations": listing.degradation_rows,
         "edit-types": listing.edit_type_rows,
+        "study-files": listing.study_file_rows,
     }[shelf]()
     if as_json:
         say(json.dumps(rows, ensure_ascii=False, indent=1))
@@ -51,7 +61,10 @@ def list_names(
         say(_editors_as_text(rows))
         return
     wants = [(next(iter(row.values())), row.pop("lacks", "")) for row in rows]
-    say(rows_as_text(rows))
+    say(rows_as_text(rows, may_lack=MAY_LACK.get(shelf, ())))
+    if shelf == Shelf.studies:
+        say("\nstudy files that come with the package (cbench run NAME):")
+        say(rows_as_text(listing.study_file_rows()))
     if any(lack for _, lack in wants):
         say("\nbefore they can run here:")
         say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))
@@ -63,7 +76,7 @@ def _editors_as_text(rows: list[dict[str, Any]]) -> str:
 
     columns = ("editor", "by", "here", "dollars", "takes", "what it does")
     alive = [row for row in rows if not _ended(row)]
-    text = rows_as_text([{column: row[column] for column in columns} for row in alive])
+    text = rows_as_text([{column: row[column] for column in columns} for row in alive], may_lack=("takes", "dollars"))
     return "\n".join([text, *_missing(alive), *_endings(rows)])
 
 
@@ -79,7 +92,22 @@ def _missing(rows: list[dict[str, Any]]) -> Iterator[str]:
     if who:
         yield "\nbefore they can run here:"
     for lack, names in who.items():
-        yield f"  {', '.join(names)}\n    {lack}"
+        yield f"{_wrapped(', '.join(names))}\n    {lack}"
+
+
+def _wrapped(text: str) -> str:
+    from textwrap import fill
+
+    from convergebench.cli.display import width_of_terminal
+
+    return fill(
+        text,
+        width_of_terminal() or 10**6,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _endings(rows: list[dict[str, Any]]) -> Iterator[str]:

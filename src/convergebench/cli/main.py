@@ -17,16 +17,19 @@ from convergebench.cli import (
     auditing,
     claiming,
     degrading,
+    demo,
     examining,
     exporting,
     factory,
     importing,
     listing,
+    looking,
     measuring,
     rating,
     recovering,
     reporting,
     running,
+    starting,
     suites,
     verifying,
     weights,
@@ -38,12 +41,14 @@ from convergebench.redaction import redact
 app = typer.Typer(
     name="cbench",
     help="ConvergeBench: what happens to an image when a model edits it again and again?",
-    epilog="Start with: cbench run studies/demo.toml --run runs/demo   Docs: docs/tutorial.md",
+    epilog="Start with: cbench demo --light   Your own study: cbench init my-study   Docs: docs/tutorial.md",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("demo")(demo.demo)
+app.command("init")(starting.init)
 app.command("run")(running.run)
 app.command("measure")(measuring.measure)
 app.command("examine")(examining.examine)
@@ -53,6 +58,8 @@ app.command("report")(reporting.report)
 app.command("audit")(auditing.audit)
 app.command("claims")(claiming.claims)
 app.command("show")(reporting.show)
+app.command("open")(looking.open_run)
+app.command("runs")(looking.runs)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)

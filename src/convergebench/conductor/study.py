@@ -8,8 +8,12 @@ from typing import Any
 
 from convergebench.documents import fault_in
 from convergebench.editors.find import canonical
+from convergebench.edits.pairs import choose_pairs
 from convergebench.errors import StudyError
 from convergebench.studies.spec import StudySpec, parse_spec
+
+WITHOUT_PAIRS = ("replicate", "audit", "session", "factory", "restoration")
+"""Built-in studies whose instructions come from elsewhere."""
 
 
 def require_names(*paths: Path) -> None:
@@ -30,6 +34,7 @@ def with_changes(
     partial: bool | None = None,
     metrics: Sequence[str] = (),
     align: str | None = None,
+    pairs: Sequence[str] = (),
     where: str = "flags",
 ) -> StudySpec:
     """The study with these values in place of its own; what is not given stays."""
@@ -53,6 +58,10 @@ def with_changes(
         if word is None:
             raise StudyError(f"the study '{spec.study}' has no rounds to set; leave out --rounds")
         content[spec.study][word] = rounds
+    if pairs:
+        if spec.study in WITHOUT_PAIRS:
+            raise StudyError(f"the study '{spec.study}' has no edit pairs; leave out --pair")
+        content["edits"]["pairs"] = list(choose_pairs(spec.edits.pairs, pairs))
     if metrics:
         content["measure"]["metrics"] = list(metrics)
     if align:

@@ -43,7 +43,8 @@ def load_pairs(selection: Sequence[str], *, wordings: int = 1) -> tuple[EditPair
     """Pairs in the order of the selection, each once, with their first `wordings` phrasings.
 
     An entry of the selection is a set (`v1`, `all`, `later`), a category (`geometric`), a pair's id, or the path
-    of a TOML file with `[[pair]]` tables. A pair with fewer phrasings gives all it has.
+    of a TOML file with `[[pair]]` tables; `FILE.toml#NAME` is one pair, category or set of a file. A pair with fewer
+    phrasings gives all it has.
     """
     if wordings < 1:
         raise StudyError(f"wordings must be 1 or more, not {wordings}")
@@ -65,8 +66,38 @@ def _rows(name: str) -> tuple[PairRow, ...]:
         return (rows[name],)
     if name.endswith(".toml"):
         return read_document(Path(name), PairsFile).pair
+    path, mark, inner = name.rpartition("#")
+    if mark and path.endswith(".toml"):
+        return _of_file(path, inner)
     known = pair_names()
     raise StudyError(f"unknown edit pair, set or category '{name}'{suggest(name, known)} (cbench list pairs)")
+
+
+def _of_file(path: str, name: str) -> tuple[PairRow, ...]:
+    """The pairs of a user's own file that go by this name: one id, a set of the file, or a category."""
+    file = read_document(Path(path), PairsFile)
+    members = file.sets.get(name, ())
+    found = tuple(row for row in file.pair if name in (row.id, row.category) or row.id in members)
+    if not found:
+        known = dict.fromkeys(one for row in file.pair for one in (row.id, row.category))
+        raise StudyError(f"{path} has no pair, category or set '{name}'{suggest(name, [*known, *file.sets])}")
+    return found
+
+
+def choose_pairs(selection: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """The selection narrowed to names that a command gives: those of the study's own files first, then shipped ones."""
+    files = [one for one in selection if one.rpartition("#")[0].endswith(".toml") or one.endswith(".toml")]
+    own = {one.rpartition("#")[0] if not one.endswith(".toml") else one: None for one in files}
+    chosen = []
+    for name in wanted:
+        inside = [f"{path}#{name}" for path in own if _is_in(path, name)]
+        chosen += inside or [name]
+    return tuple(dict.fromkeys(chosen))
+
+
+def _is_in(path: str, name: str) -> bool:
+    file = read_document(Path(path), PairsFile)
+    return name in file.sets or any(name in (row.id, row.category) for row in file.pair)
 
 
 def pairs_for(kind: Kind, pairs: Iterable[EditPair]) -> tuple[EditPair, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, model_validator
 
 from convergebench.documents import Strict
-from convergebench.types import EditPair, Kind, Operation, Reversibility
+from convergebench.edits.geometry import geometry_of, plain_words
+from convergebench.edits.reversibility import classify
+from convergebench.types import KINDS, EditPair, Kind, Operation, Reversibility
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Category = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(_[a-z0-9]+)*$")]
@@ -24,13 +27,17 @@ class Wording(Strict):
 
 
 class PairRow(Strict):
-    """One `[[pair]]` table."""
+    """One `[[pair]]` table: at least `id`, `forward` and `backward`."""
 
     id: Identifier
-    category: Category
+    category: Category = "own"
+    """Pairs of one category are put together in tables."""
     reversibility: Reversibility
-    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)]
+    """Unset: by the words (`edits.reversibility`)."""
+    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = KINDS
+    """Kinds of images that the edit is for; unset: all."""
     forward_operation: Operation
+    """What the edit does, for checking that it was done; unset: a flip or turn if the words say so, else `change`."""
     backward_operation: Operation | None = None
     before: str = ""
     """What the picture shows without the edit: "a portrait of a person". Only for metrics that use captions."""
@@ -41,6 +48,29 @@ class PairRow(Strict):
     needs: Nouns = ()
     """What the edit acts on, by all its names; pictures that are said to hold none of them are left out."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
+    """Phrasings; `forward` and `backward` of the table itself are short for a single one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, given: Any) -> Any:
+        """Fill in what follows from the words; what is wrong with them is left to the checks of the fields."""
+        if not isinstance(given, Mapping):
+            return given
+        row = dict(given)
+        if "wordings" in row and {"forward", "backward"} & row.keys():
+            raise ValueError("give either `forward` and `backward` or `wordings`, not both")
+        if "wordings" not in row:
+            if "forward" not in row:
+                raise ValueError("`forward` is missing: the instruction of the edit; and `backward`: of its undoing")
+            row["wordings"] = [{key: row.pop(key) for key in ("forward", "backward") if key in row}]
+        forward, backward = _words(row["wordings"])
+        row.setdefault("reversibility", classify(forward, backward))
+        if "forward_operation" not in row:
+            row["forward_operation"] = _operation(forward)
+            if backward:
+                undoing = INVERSE.get(row["forward_operation"], "change")
+                row.setdefault("backward_operation", _operation(backward, undoing))
+        return row
 
     def pairs(self, wordings: int) -> tuple[EditPair, ...]:
         """The first `wordings` phrasings (or all, if fewer) as edit pairs."""
@@ -62,6 +92,28 @@ class PairRow(Strict):
             )
             for index, words in enumerate(self.wordings[:wordings])
         )
+
+
+INVERSE: dict[Operation, Operation] = {
+    "flip-horizontal": "flip-horizontal",
+    "flip-vertical": "flip-vertical",
+    "rotate-90": "rotate-270",
+    "rotate-180": "rotate-180",
+    "rotate-270": "rotate-90",
+}
+"""What undoes an operation, where the words of the undoing do not tell ("turn it back")."""
+
+
+def _words(wordings: Any) -> tuple[str, str]:
+    """The first phrasing; empty texts where there is none yet that could be read."""
+    first = wordings[0] if isinstance(wordings, Sequence) and wordings else {}
+    given = [first.get(name) if isinstance(first, Mapping) else None for name in ("forward", "backward")]
+    forward, backward = (one if isinstance(one, str) else "" for one in given)
+    return forward, backward
+
+
+def _operation(words: str, otherwise: Operation = "change") -> Operation:
+    return geometry_of(plain_words(words)) or otherwise
 
 
 class PairsFile(Strict):

@@ -88,14 +88,17 @@ def measure(
     damaged: set[str] = set()
     files = {identity: row.file for identity, row in run.journal.images().items()}
     waiting: list[tuple[Lane, list[MeasuringTask]]] = []
+    before, counts = progress.steps, list[int]()
     for lane in lanes(loaded, place, workers):
         batches = Batches(run, run.journal, lane, align_mode, identities)
         progress.steps += batches.add(comparisons_by_source(run.journal))
         tasks = list(batches.tasks(files.__getitem__))
         progress.chains += sum(task.chains for task in tasks)
         waiting.append((lane, tasks))
+        counts.append(progress.steps - sum(counts) - before)
     added = 0
-    for lane, tasks in waiting:
+    for (lane, tasks), later in zip(waiting, _later(counts), strict=True):
+        progress.unpaced = later
         for done in results(measure_task, tasks, lane.workers) if tasks else ():
             damaged |= {reading.detail for _, _, reading in done.values if reading.status == DAMAGED}
             rows = measurement_rows(done, loaded, align_mode, identities)
@@ -104,6 +107,11 @@ def measure(
             count_measured(progress, done, len(rows))
     require_undamaged(run.root, damaged)
     return added
+
+
+def _later(counts: Sequence[int]) -> list[int]:
+    """For each lane the values of the lanes after it, whose pace nobody knows yet."""
+    return [sum(counts[place + 1 :]) for place in range(len(counts))]
 
 
 def measurement_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,18 @@ AT_ONCE = 512
 """Most thumbnails held in memory."""
 
 
-def write_report(given: ReportInput, out: Path) -> Path:
+def write_report(given: ReportInput, out: Path, *, section_done: Callable[[], None] | None = None) -> Path:
     """Write the report into the folder `out` and return the path of its `index.html`.
 
     Images stay under `given.run` and are linked relatively; existing thumbnails are kept. The page is written last, so
-    a killed report leaves no page or the previous one.
+    a killed report leaves no page or the previous one. `section_done` is called after every section.
     """
-    return write_files(render_report(given, out), out)[-1]
+    return write_files(render_report(given, out, section_done=section_done), out)[-1]
 
 
-def render_report(given: ReportInput, out: Path) -> Iterator[RenderedFile]:
+def render_report(
+    given: ReportInput, out: Path, *, section_done: Callable[[], None] | None = None
+) -> Iterator[RenderedFile]:
     """Every file of the report for `out`, `index.html` last; nothing is written.
 
     Thumbnails that exist in `out` are not made again.
@@ -47,6 +49,8 @@ def render_report(given: ReportInput, out: Path) -> Iterator[RenderedFile]:
             yield from content.files
             if content.html:
                 shown.append({"name": section.name, "title": section.title, "html": content.html})
+        if section_done is not None:
+            section_done()
     hero = page.hero
     pictures = page.thumbnails.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
     yield from page.thumbnails.take()

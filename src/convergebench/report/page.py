@@ -79,7 +79,7 @@ class Page:
     @cached_property
     def sections(self) -> list[ReportSection]:
         """The sections of this study, in order."""
-        return load_sections(self.given.sections or self.given.study.sections)
+        return sections_of(self.given)
 
     @property
     def beside(self) -> list[PageBeside]:
@@ -98,6 +98,11 @@ class Page:
     def relative(self, path: Path) -> str:
         """A link from the page to a file or folder."""
         return relative(path, self.out)
+
+
+def sections_of(given: ReportInput) -> list[ReportSection]:
+    """The sections of a run's page, in order."""
+    return load_sections(given.sections or given.study.sections)
 
 
 def open_page(given: ReportInput, out: Path | None = None) -> Page:

@@ -52,12 +52,19 @@ def figure(name: str, given: ReportInput) -> Figure:
     return draw_figure(known[found])
 
 
-def write_plots(given: ReportInput, out_dir: Path, kinds: Sequence[str] = tuple(_METADATA)) -> list[Path]:
+def write_plots(
+    given: ReportInput,
+    out_dir: Path,
+    kinds: Sequence[str] = tuple(_METADATA),
+    *,
+    drawn: Iterable[NamedChart] | None = None,
+) -> list[Path]:
     """Write curves per metric, survival per curve, ranking and breakdown; figures without data are left out.
 
-    Figures of an earlier report that were not drawn again are deleted.
+    Figures of an earlier report that were not drawn again are deleted. `drawn`: the run's charts, where the caller has
+    them already.
     """
-    written = write_figures(charts(given) if kinds else (), out_dir, kinds)
+    written = write_figures((charts(given) if drawn is None else drawn) if kinds else (), out_dir, kinds)
     for path in out_dir.iterdir():
         if path.suffix[1:] in _METADATA and path not in written:
             path.unlink()

@@ -69,7 +69,7 @@ def print_ranking(given: ReportInput, console: Console) -> None:
     restored = restoration_summary(given)
     if restored is not None:
         console.print()
-        console.print(_restoration_table(given, restored, plain))
+        console.print(_restoration_table(given, restored, plain, console))
     elif not given.ranked:
         why = "no chain was run" if given.chains.height == 0 else "no editor has a finished and measured case"
         if given.results and "comparison" not in given.results:
@@ -161,14 +161,20 @@ def _decay_table(given: ReportInput, plain: bool) -> list[str | Table]:
     return ["", table, escape(in_ascii(found.note, plain))]
 
 
-def _restoration_table(given: ReportInput, found: RestorationSummary, plain: bool) -> Table:
-    """Methods by the first metric, best first, the degraded input on top."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for place, name in enumerate(found.heads):
-        table.add_column(escape(in_ascii(name, plain)), justify="right" if place else "left", no_wrap=True)
-    for line in found.lines:
-        name = escape(in_ascii(middle(line.editor, 22), plain)) + _marks(given, line.editor)
-        table.add_row(name, *(escape(in_ascii(cell, plain)) for cell in line.cells))
+def _restoration_table(given: ReportInput, found: RestorationSummary, plain: bool, console: Console) -> Table:
+    """Methods by the first metric, best first, the degraded input on top; a narrow terminal gets fewer columns."""
+    heads, last = list(found.heads), len(found.heads) - 1
+    for dropped in ((), (last - 1,), (last - 1, 3), (last - 1, 3, last - 2)):
+        table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+        kept = [place for place in range(len(heads)) if place not in dropped or place in (0, 1, last)]
+        for place in kept:
+            table.add_column(escape(in_ascii(heads[place], plain)), justify="right" if place else "left", no_wrap=True)
+        for line in found.lines:
+            name = escape(in_ascii(middle(line.editor, 22), plain)) + _marks(given, line.editor)
+            cells = ("", *(escape(in_ascii(cell, plain)) for cell in line.cells))
+            table.add_row(name, *(cells[place] for place in kept if place))
+        if console.measure(table, options=console.options.update(max_width=999)).maximum <= console.width:
+            break
     return table
 
 
@@ -203,6 +209,7 @@ def _notes(given: ReportInput) -> list[str]:
     if ranked:
         notes += _count_notes(given, ranked)
         notes += [f"{row['editor']}, image by image: {row['values']}." for row in ranked if row["values"]]
+        notes += _absent_note(given)
     if ranked and ranking_counts(given.analysis.ranking).intervals:
         confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
         notes.append(f"Intervals ({confidence}): over images like these, for these edits.")
@@ -223,6 +230,21 @@ def _notes(given: ReportInput) -> list[str]:
     if given.not_run:
         notes.append(f"not run: {', '.join(given.not_run)}.")
     return notes
+
+
+def _absent_note(given: ReportInput) -> list[str]:
+    """Which metrics the score does without because they were not measured: with them it has another value."""
+    settings = given.analysis.settings
+    measured = set(given.analysis.auc["metric"])
+    asked = (*settings.quality, *((settings.semantic,) if settings.semantic else ()))
+    absent = [name for name in asked if name not in measured]
+    if not absent or len(absent) == len(asked):
+        return []
+    flags = " ".join(f"-m {name}" for name in absent)
+    return [
+        f"The score is without {' and '.join(absent)}, not measured here; it changes once measured: "
+        f"cbench measure {given.run} {flags}"
+    ]
 
 
 def _count_notes(given: ReportInput, ranked: list[Row]) -> list[str]:

@@ -171,7 +171,7 @@ def file_model(study: str) -> type[StudySpec]:
 def read_spec(path: Path) -> StudySpec:
     """Read a study file, or one line that says what is wrong with it."""
     if not path.exists():
-        raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml")
+        raise StudyError(f"no study file at {path}; try: cbench run demo-light, or cbench init my-study")
     spec = parse_spec(read_toml(path), where=str(path))
     editors = tuple(one.model_copy(update={"use": found_beside(one.use, path)}) for one in spec.editors)
     metrics = tuple(found_beside(one, path) for one in spec.measure.metrics)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from convergebench.conductor.expecting import report_seconds
 from convergebench.conductor.growing import metrics_to_fill
 from convergebench.conductor.measuring import fill, place_for
 from convergebench.conductor.stages.base import Stage, StageContext
+from convergebench.engine.prepared import Prepared
 from convergebench.measuring.alongside import MeasuringAlongside
 from convergebench.measuring.measure import split_metrics
 
@@ -45,5 +47,10 @@ class MeasureStage(Stage):
             max_cost=options.max_cost,
             observer=context.observer,
             begun=self._begun,
+            report_seconds=report_seconds(_steps(prepared)) if options.report else None,
         )
         return stopped
+
+
+def _steps(prepared: Prepared) -> int:
+    return sum(chain.study.calls(chain.case) for chain in prepared.chains)

@@ -16,6 +16,7 @@ import typer
 from convergebench.cli import (
     auditing,
     claiming,
+    comparing,
     degrading,
     examining,
     exporting,
@@ -52,6 +53,7 @@ app.command("rate")(rating.rate)
 app.command("report")(reporting.report)
 app.command("audit")(auditing.audit)
 app.command("claims")(claiming.claims)
+app.command("compare")(comparing.compare)
 app.command("show")(reporting.show)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)

@@ -25,6 +25,7 @@ from convergebench.cli import (
     listing,
     measuring,
     rating,
+    rearranging,
     recovering,
     reporting,
     running,
@@ -59,6 +60,8 @@ app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
 app.command("list")(listing.list_names)
+app.command("rename")(rearranging.rename)
+app.command("merge")(rearranging.merge)
 app.command("verify")(verifying.verify)
 app.command("recover")(recovering.recover)
 app.add_typer(factory.app, name="factory")

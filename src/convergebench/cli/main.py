@@ -24,6 +24,7 @@ from convergebench.cli import (
     importing,
     listing,
     measuring,
+    pushing,
     rating,
     rearranging,
     recovering,
@@ -59,6 +60,7 @@ app.command("show")(reporting.show)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
+app.command("push")(pushing.push)
 app.command("list")(listing.list_names)
 app.command("rename")(rearranging.rename)
 app.command("merge")(rearranging.merge)

@@ -1,4 +1,4 @@
-"""`cbench export`: a run as a data set for others."""
+"""`cbench export`: a run as a data set for others, or as one file to send."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-FORMS = "banana100, imagefolder, parquet, webdataset, hf, pico"
+FORMS = "html or pdf to send; banana100, imagefolder, parquet, webdataset, hf or pico as a data set"
 
 
 def export(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     form: Annotated[str, typer.Option("--as", help=f"Form: {FORMS}.")],
-    out: Annotated[Path, typer.Option("--out", help="New folder for the data set.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="New folder for the data set; file of html or pdf [default: RUN.html]")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the data set. Unset: the run's.")] = None,
     licence: Annotated[
         str | None, typer.Option(help="Licence of edited pictures, where their source's allows it: CC-BY-4.0.")
@@ -30,14 +32,26 @@ def export(
     shard_mb: Annotated[int, typer.Option(min=1, help="Most megabytes of a shard.")] = 500,
     creator: Annotated[str | None, typer.Option(help="Who publishes it, for the Croissant file.")] = None,
     url: Annotated[str | None, typer.Option(help="Where it will be found, for the Croissant file.")] = None,
+    max_mb: Annotated[int, typer.Option(min=1, max=1000, help="Largest html file, in megabytes.")] = 20,
 ) -> None:
-    """Write a run as a data set: every picture with all that is known about it, card, Croissant file, check sums."""
+    """Write a run as a data set, every picture with all that is known about it; or its report as one file to send."""
     from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.exporting import DOCUMENTS, export_document, require_form
     from convergebench.conductor.exporting import export as export_run
     from convergebench.datasets.export import ExportOptions
     from convergebench.datasets.patches import PatchPlan
     from convergebench.datasets.splits import read_splits
+    from convergebench.errors import StudyError
 
+    require_form(form)
+    if form in DOCUMENTS:
+        given = {"name": name, "licence": licence, "splits": splits, "patches": patches, "creator": creator, "url": url}
+        for flag in [flag for flag, value in given.items() if value is not None]:
+            raise StudyError(f"--{flag} is for data sets; leave it out with --as {form}")
+        Terminal().say(export_document(run, form, out, most_mb=max_mb))
+        return
+    if out is None:
+        raise StudyError(f"--as {form} writes a folder; name a new one with --out")
     options = ExportOptions(
         form=form,
         name=name,

@@ -16,6 +16,7 @@ import typer
 from convergebench.cli import (
     auditing,
     claiming,
+    comparing,
     degrading,
     demo,
     examining,
@@ -25,7 +26,9 @@ from convergebench.cli import (
     listing,
     looking,
     measuring,
+    pushing,
     rating,
+    rearranging,
     recovering,
     reporting,
     running,
@@ -57,13 +60,17 @@ app.command("rate")(rating.rate)
 app.command("report")(reporting.report)
 app.command("audit")(auditing.audit)
 app.command("claims")(claiming.claims)
+app.command("compare")(comparing.compare)
 app.command("show")(reporting.show)
 app.command("open")(looking.open_run)
 app.command("runs")(looking.runs)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
+app.command("push")(pushing.push)
 app.command("list")(listing.list_names)
+app.command("rename")(rearranging.rename)
+app.command("merge")(rearranging.merge)
 app.command("verify")(verifying.verify)
 app.command("recover")(recovering.recover)
 app.add_typer(factory.app, name="factory")

@@ -19,13 +19,13 @@ WRITING = ".writing"
 
 
 @contextmanager
-def whole_folder(out: Path, plan: str = "") -> Iterator[Path]:
+def whole_folder(out: Path, plan: str = "", *, flag: str = "--out") -> Iterator[Path]:
     """A folder to write into; it becomes `out` on success and is removed on an error.
 
     What an interrupted or killed process left behind is continued if it was made for the same plan, else removed;
     without a plan nothing is continued.
     """
-    require_free(out)
+    require_free(out, flag)
     out = out.resolve()  # a link is kept, and its target becomes the folder
     out.parent.mkdir(parents=True, exist_ok=True)
     making, lock = _left_behind(out, plan) or _new_folder(out, plan)
@@ -33,7 +33,7 @@ def whole_folder(out: Path, plan: str = "") -> Iterator[Path]:
         inside = making / out.name
         inside.mkdir(exist_ok=True)
         yield inside
-        require_free(out)
+        require_free(out, flag)
         inside.replace(out)
         shutil.rmtree(making, ignore_errors=True)
     except Exception:
@@ -43,14 +43,14 @@ def whole_folder(out: Path, plan: str = "") -> Iterator[Path]:
         lock.release()
 
 
-def require_free(out: Path) -> None:
+def require_free(out: Path, flag: str = "--out") -> None:
     """`StudyError` unless `out` is new or empty: nothing is overwritten."""
     if out.exists() and not out.is_dir():
-        raise StudyError(f"--out {out} is a file; name a new folder")
+        raise StudyError(f"{flag} {out} is a file; name a new folder")
     if out.is_dir() and any(out.iterdir()):
-        raise StudyError(f"--out {out} is not empty; name a new folder")
+        raise StudyError(f"{flag} {out} is not empty; name a new folder")
     if out.resolve() == Path.cwd():  # replacing it would leave the shell in a removed folder
-        raise StudyError(f"--out {out} is the folder you are in; name a new one")
+        raise StudyError(f"{flag} {out} is the folder you are in; name a new one")
 
 
 def _new_folder(out: Path, plan: str) -> tuple[Path, RunLock]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from convergebench.errors import StudyError, Unstorable
 from convergebench.store.columns import Columns, columns_of, require_storable
@@ -23,6 +24,8 @@ from convergebench.store.connection import connect
 from convergebench.store.records import Records
 from convergebench.store.schema import migrate
 from convergebench.store.tables import TABLES, AttemptRow, ChainStatusRow, RatingRow, TableRow, columns_of_row
+
+T = TypeVar("T")
 
 _BAD_VALUE = (
     OverflowError, ValueError, TypeError,
@@ -75,6 +78,21 @@ class Journal(Records):
     def commit_now(self, rows: Iterable[TableRow]) -> None:
         """The same, for callers without an event loop."""
         self._writer.submit(self._flush, self._queued(rows)).result()
+
+    def rewrite(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Change rows that are there, in one transaction of the writer; for renaming alone, facts are never changed."""
+        return self._writer.submit(self._rewritten, work).result()
+
+    def _rewritten(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._write.execute("begin immediate")
+        try:
+            found = work(self._write)
+            self._write.execute("commit")
+        except BaseException:
+            if self._write.in_transaction:
+                self._write.execute("rollback")
+            raise
+        return found
 
     def require(self, rows: Iterable[TableRow]) -> None:
         """`Unstorable` if one of these could not be committed; worth asking before a call is paid for."""

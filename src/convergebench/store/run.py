@@ -69,6 +69,7 @@ class Run:
             return manifest
         before = self.manifest
         self._require_same_editors(before, manifest)
+        _require_present_names(before, manifest)
         return grow(before, manifest)
 
     def _require_same_editors(self, before: Manifest, manifest: Manifest) -> None:
@@ -101,6 +102,19 @@ class Run:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
+
+
+def _require_present_names(before: Manifest, manifest: Manifest) -> None:
+    """An editor that was renamed must not come back under its old name, as if it were a second one."""
+    from convergebench.store.rename import renamed_editors
+
+    for old, new in renamed_editors(before).items():
+        facts, known = manifest.editors.get(old), before.editors.get(new)
+        if facts and known and not manifest.recordings and facts["fingerprint"] == known["fingerprint"]:
+            raise StudyError(
+                f"run '{before.name}' has '{old}' under the name '{new}' since it was renamed; write "
+                f'name = "{new}", use = "{known.get("use") or old}" for it in the study, or use another --run'
+            )
 
 
 def is_run(root: Path) -> bool:

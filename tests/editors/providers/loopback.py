@@ -101,7 +101,11 @@ def serving(answer: Answerer) -> Iterator[Loopback]:
         disable_nagle_algorithm = True
 
         def _handle(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = (
+                self._chunks()
+                if self.headers.get("Transfer-Encoding") == "chunked"
+                else self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            )
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Request(self.command, self.path, headers, body)
             loopback.asked.append(asked)
@@ -128,6 +132,14 @@ def serving(answer: Answerer) -> Iterator[Loopback]:
                 self.wfile.write(told.data[: len(told.data) // 2] if told.cut else told.data)
                 self.wfile.flush()
             self.close_connection = self.close_connection or told.cut or told.endless
+
+        def _chunks(self) -> bytes:
+            found = b""
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                found += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+            return found
 
         do_GET = do_POST = do_PUT = do_DELETE = _handle
 

@@ -42,7 +42,7 @@ function drawRows() {
   const head = CB.make("tr", {}, ...["source", "last", "editor", "case", "kind", "category", "verdict", "AUC ↑", "last", CB.unit.heads, "status"]
     .map((name, place) => CB.make("th", { className: place >= 7 && place <= 9 ? "num" : "" }, name)));
   const lines = rows.slice(state.page * PER_PAGE, (state.page + 1) * PER_PAGE).map(row => {
-    const link = "viewer.html#c=" + row.key;
+    const link = CB.alone ? null : "viewer.html#c=" + row.key;
     const swatch = CB.make("span", { className: "swatch", style: CB.swatches[row.editor] });
     return CB.make("tr", {},
       CB.make("td", {}, CB.make("a", { href: link }, picture(row.first))), CB.make("td", {}, CB.make("a", { href: link }, picture(row.final))),

@@ -1,7 +1,8 @@
 "use strict";
 const CB = {
-  chains: {}, thumbs: {}, waiting: {}, columns: [], listed: null,
+  chains: {}, thumbs: {}, waiting: {}, columns: [], listed: null, later: {}, alone: false,
   script(path) {
+    if (!CB.waiting[path] && CB.later[path]) CB.waiting[path] = Promise.resolve(CB.later[path]()); // a page that is sent alone
     if (!CB.waiting[path]) CB.waiting[path] = new Promise((done, fail) => {
       const tag = document.createElement("script");
       tag.src = path; tag.onload = done; tag.onerror = () => fail(new Error("cannot load " + path));

@@ -1,0 +1,1 @@
+"""Two runs compared: the sentence, the terminal's tables, the page."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.report.folding import in_reading_order, shown_section
 from convergebench.report.input import ReportInput
 from convergebench.report.output import RenderedFile, write_files
 from convergebench.report.page import Page, open_page
@@ -46,7 +47,7 @@ def render_report(given: ReportInput, out: Path) -> Iterator[RenderedFile]:
         if content is not None:
             yield from content.files
             if content.html:
-                shown.append({"name": section.name, "title": section.title, "html": content.html})
+                shown.append(shown_section(section, content.html))
     hero = page.hero
     pictures = page.thumbnails.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
     yield from page.thumbnails.take()
@@ -58,7 +59,7 @@ def render_report(given: ReportInput, out: Path) -> Iterator[RenderedFile]:
             hero=hero,
             pictures=pictures,
             invitations=[(one.file, one.invitation) for one in page.beside],
-            sections=shown,
+            sections=in_reading_order(shown),
         ),
     )
 

@@ -21,6 +21,7 @@ from convergebench.report.missing import missing_text
 from convergebench.report.palette import DARK, LIGHT, Style, css_variables, styles
 from convergebench.report.sections.base import PageBeside, ReportSection, load_sections
 from convergebench.report.thumbnails import Thumbnails
+from convergebench.report.titles import study_title
 from convergebench.store.images import open_images
 
 MOST_DRAWN = 12
@@ -113,6 +114,7 @@ def _shared(page: Page) -> dict[str, Any]:
     return {
         "manifest": given.manifest,
         "name": str(given.manifest.get("name") or given.run.name),
+        "title": study_title(given.manifest),
         "study": str(given.manifest.get("study") or ""),
         "created": str(given.manifest.get("created") or "")[:10],
         "finding": headline[0] if headline else _no_finding(given),

@@ -177,9 +177,9 @@ def _risk_row(page: AuditPage, metric: str, part: Sequence[Row], columns: Sequen
 def _passes(row: Row | None) -> Row:
     if row is None or row["share"] is None:
         few = row is not None and row["threshold"] is None
-        says = "too few to tell" if few else "no picture has come this far with a score"
+        says = "too few images" if few else "no score at this step"
         return {"text": MISSING, "interval": "", "says": says, "shade": None}
     low, high = row["low"], row["high"]
     ends = "" if low is None or high is None else interval(100 * low, 100 * high, 0)
-    says = f"{row['passed']} of {count(row['n'], 'picture')} pass"
+    says = f"{row['passed']} of {row['n']}"
     return {"text": percent(row["share"]), "interval": ends, "says": says, "shade": round(row["share"], 2)}

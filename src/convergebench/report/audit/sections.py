@@ -41,7 +41,7 @@ def _made(page: AuditPage) -> Context:
     files = [("tables as CSV and Parquet", "tables/"), ("the findings as JSON", "audit.json")]
     drawn = (page.out / "plots").is_dir() and any((page.out / "plots").iterdir())
     return {
-        "files": files + ([("figures as PNG and SVG", "plots/")] if drawn else []),
+        "files": files + ([("figures as PNG, SVG and PDF", "plots/")] if drawn else []),
         "made": provenance(page),
         "constants": constants(page),
         "runs_made": runs_made(page),

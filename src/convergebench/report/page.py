@@ -149,13 +149,13 @@ def style_context(style: dict[str, Style], marks: dict[str, list[tuple[str, str]
 
 def _no_finding(given: ReportInput) -> str:
     if given.chains.height == 0:
-        return "No chain was run yet, so there is nothing to say."
+        return "No chain has been run yet."
     if given.measurements.height and given.decay is not None and not given.analysis.curves.height:
         return (
-            "No chain of this run should show its source at every step, so editors are not ranked; "
-            "variants, traces and failures tell what was found."
+            "No variant of this run keeps the source image, so editors are not ranked; "
+            "see variants, traces and failures."
         )
-    return "Nothing was measured yet, so there is nothing to say."
+    return "Nothing has been measured yet."
 
 
 def audit_link(run: Path, out: Path) -> list[tuple[str, str]]:

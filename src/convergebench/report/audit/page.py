@@ -92,7 +92,7 @@ class AuditPage:
         return Renderer(_shared(self))
 
 
-NOTHING = "No metric was scored, so there is nothing to trust or to doubt yet."
+NOTHING = "No metric has been scored yet."
 
 
 def _shared(page: AuditPage) -> dict[str, Any]:

@@ -89,4 +89,4 @@ def share_cell(row: Row | None) -> Row:
     }
 
 
-FAILURES = TemplateSection("failures", "How it fails", "failures_section.html", failures_section, key="failures")
+FAILURES = TemplateSection("failures", "Failures", "failures_section.html", failures_section, key="failures")

@@ -204,7 +204,7 @@ class Edited:
     image: bytes
     mime: str
     model: str
-    """Who says to have answered: the resolved id."""
+    """Model name reported by the provider."""
     dollars: float = 0.0
     reasoning: str | None = None
     """The summary as it came; `convergebench.reasoning` splits it into its titled sections."""

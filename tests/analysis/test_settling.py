@@ -195,4 +195,4 @@ def test_after_five_rounds_a_page_says_that_it_is_too_early_to_tell(short_run: P
     assert "too early to tell 100 %" in section
     assert "Before 10 " in section
     assert 'class="v-too-early"' in section
-    assert "Where would the limit be?" not in section
+    assert "Estimated limit" not in section

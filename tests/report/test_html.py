@@ -165,7 +165,7 @@ def test_chains_without_measurements_still_show_their_images(given: ReportInput,
 def test_one_editor_alone_gets_a_page(tmp_path: Path) -> None:
     text = write_report(make_run(tmp_path, ("sim-blur",), sources=2, rounds=2), tmp_path / "r").read_text()
     assert "the only editor" in text
-    assert "Which differences are more than chance?" not in text
+    assert "Which differences are significant?" not in text
 
 
 def test_an_unreadable_image_does_not_stop_the_report(tmp_path: Path) -> None:
@@ -282,5 +282,5 @@ def test_without_a_common_case_the_pictures_of_one_editor_are_shown(given: Repor
     hero = choose_hero(replace(given, chains=apart[0], steps=apart[1]))
     assert hero is not None
     assert [(strip.editor, strip.place) for strip in hero.strips] == [
-        (first, "shown alone: no case in common with the others")
+        (first, "shown alone: no case in common with other editors")
     ]

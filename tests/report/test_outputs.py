@@ -211,7 +211,7 @@ def test_the_terminal_says_why_there_is_no_interval(tmp_path: Path) -> None:
 
 def test_simulated_editors_beside_real_ones_have_no_rank(tmp_path: Path) -> None:
     text = " ".join(_printed(make_run(tmp_path, editors=("sim-blur", "real"), rounds=2, size=48)).split())
-    assert "- no rank: a reference, not a rival." in text
+    assert "- no rank: a reference, shown for comparison." in text
     assert re.search(r"- sim-blur\*", text)
 
 

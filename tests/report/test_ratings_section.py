@@ -81,7 +81,7 @@ def test_strengths_wins_and_differences_are_tables(html: str, found: RatingsAnal
     first = found.preferences.row(0, named=True)
     assert f">{first['strength']:.2f}<" in html
     assert "Who wins against whom?" in html
-    assert html.count("Which differences are more than chance?") >= 2
+    assert html.count("Which differences are significant?") >= 2
 
 
 def test_raters_have_numbers_and_no_names(html: str, found: RatingsAnalysis) -> None:

@@ -147,7 +147,7 @@ def test_at_most_four_steps_stand_side_by_side_and_the_last_is_one() -> None:
 def test_success_has_a_share_with_its_interval(copies: ReportInput) -> None:
     content = VARIANTS.build(open_page(copies))
     assert content is not None
-    shown = content.html[content.html.index("Did it do what was asked?") :]
+    shown = content.html[content.html.index("Was the instruction carried out?") :]
     assert re.findall(r"([\d]+ %) <small>(.*?)</small>", shown) == [("83 %", "63–100 %"), ("25 %", "5–45 %")]
     assert [row["editor"] for row in success_section(open_page(copies))] == ["sim-jpeg", "sim-noise"]
 
@@ -183,7 +183,7 @@ def test_the_trace_shown_first_is_where_score_and_picture_part(copies: ReportInp
     assert found is not None
     assert (found.editor, found.score, found.beside) == ("sim-noise", "contrast", "ssim-first")
     page = text_of(copied / "index.html")
-    assert "Where the score and the picture disagree" in page
+    assert "Where score and image disagree" in page
     assert re.search(
         r"contrast calls step 6 better than the source \([\d.]+ → [\d.]+\), while ssim against step 1 falls", page
     )
@@ -192,7 +192,7 @@ def test_the_trace_shown_first_is_where_score_and_picture_part(copies: ReportInp
 def test_without_a_score_of_its_own_the_headline_metric_is_traced(copies: ReportInput, tmp_path: Path) -> None:
     plain = replace(copies, measurements=copies.measurements.filter(~pl.col("metric").is_in(["contrast"])))
     page = text_of(write_report(plain, tmp_path))
-    assert "The score beside the picture" in page
+    assert "Score and image" in page
     assert "which is worse" in page
 
 

@@ -100,9 +100,9 @@ def test_the_page_shows_both_tables_after_the_ranking(run: Path, shown: dict[str
     assert html.index('id="ranking"') < html.index('id="sensitivity"') < html.index('id="curves"')
     assert '<a href="#sensitivity">' in html
     words = section(page)
-    assert "How much does the order depend on our choices?" in words
+    assert "Does the ranking depend on the settings?" in words
     assert "gmsd alone" in words
-    assert "Where is zero?" in words
+    assert "What would noise or another image score?" in words
     assert "pure noise" in words
     assert "Means over 6 source images of the run" in words
     assert "6 of 6 lost" in words
@@ -129,7 +129,9 @@ def test_showing_a_run_without_anchors_writes_nothing_and_shows_none(run: Path, 
     shutil.copytree(run, older)
     make_older(older, 3)
     assert json.loads(cbench("show", str(older), "--json"))["anchors"] == []
-    assert "Where is zero?" not in section(write_report(report_input(older), older / "report"))
+    assert "What would noise or another image score?" not in section(
+        write_report(report_input(older), older / "report")
+    )
     cbench("measure", str(older), "--workers", "1")
     assert json.loads(cbench("show", str(older), "--json"))["anchors"]
 
@@ -138,7 +140,7 @@ def test_with_one_ranked_editor_the_page_says_that_there_is_no_order(given: Repo
     lonely = given.analysis.ranking.with_columns(pl.when(pl.col("rank") == 1).then(pl.col("rank")).alias("rank"))
     alone = replace(given, analysis=replace(given.analysis, ranking=lonely))
     page = write_report(alone, given.run / "lonely")
-    assert "Fewer than two editors are ranked, so there is no order that could change." in section(page)
+    assert "Fewer than two editors are ranked, so there is no order to test." in section(page)
 
 
 def test_without_a_table_there_is_no_section(given: ReportInput) -> None:

@@ -66,7 +66,11 @@ def _undecided(
 def _needed(pair: Row, editors: int, settings: AnalysisSettings) -> list[str]:
     """How many images would decide, or that no outcome could have been significant."""
     pairs = editors * (editors - 1) // 2
-    enough = [f"About {pair['needed']:,} images would tell a difference of this size."] if pair["needed"] else []
+    enough = (
+        [f"About {pair['needed']:,} images would be needed to detect a difference of this size."]
+        if pair["needed"]
+        else []
+    )
     if pair["smallest_p"] * pairs >= 1 - settings.confidence:
         over = f" times {pairs} for as many pairs" if pairs > 1 else ""
         images = counted(pair["n_sources"], "image")
@@ -91,9 +95,9 @@ def _tested(pair: Row, settings: AnalysisSettings) -> str:
 def _no_ranking(rows: Sequence[Row], settings: AnalysisSettings, unit: Unit) -> str:
     scored = [row for row in rows if row["score"] is not None]
     if not scored and sum(row["n_finished"] > 0 and row["n_missing"] == 0 for row in rows) > 1:
-        return "Nobody is ranked: the editors have no case in common."
+        return "No editor is ranked: they have no case in common."
     if not scored:
         return "No editor has a score: no case was finished with a value of every metric of the score."
     low = [row for row in scored if row["coverage"] < settings.coverage]
     parts = listed([f"{row['editor']} covers {row['coverage']:.0%}" for row in low])
-    return f"Nobody is ranked: {parts} of the cases and {unit.heads}; {settings.coverage:.0%} is needed for a rank."
+    return f"No editor is ranked: {parts} of the cases and {unit.heads}; {settings.coverage:.0%} is needed for a rank."

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from convergebench.analysis.halflife import Level
+from convergebench.analysis.restoration.paper import METRICS
 from convergebench.analysis.settling import commonest
 from convergebench.analysis.wording import counted, interval, listed
 from convergebench.studies.analysis_settings import AnalysisSettings
@@ -65,18 +66,18 @@ def lost_sentence(ranking: pl.DataFrame) -> str | None:
     if not rows:
         return None
     parts = [f"{row['n_lost']:,} of {row['editor']}" for row in rows]
-    return f"Pictures that could not be measured for what was done to them count as lost: {listed(parts)}."
+    return f"Images that the editor made unmeasurable count as lost: {listed(parts)}."
 
 
 def half_life_sentence(ranking: pl.DataFrame, level: Level, better: str, settings: AnalysisSettings, unit: Unit) -> str:
-    """How long an image stays recognisable, editor by editor, over equal rounds; without a comparison."""
+    """How long images stay close to the original, editor by editor, over equal rounds; without a comparison."""
     rows = ranking.filter(pl.col("half_life").is_not_null()).to_dicts()
     rows = sorted(rows, key=lambda row: (row["rank"] is None, row["rank"] or 0))
     ranked = [row for row in rows if row["rank"] is not None] or rows
     parts = [_life(row, unit, settings) for row in ranked[:MOST_NAMED]]
-    side = "at least" if better == "higher" else "at most"
-    what = f"{level.metric} of {side} {level.threshold:g}, {level.name} level"
-    return f"Half of the images stay recognisable ({what}): {'; '.join(parts)}."
+    side = "≥" if better == "higher" else "≤"
+    what = f"{METRICS.get(level.metric, level.metric)} {side} {level.threshold:.2f}"
+    return f"Half of the images stay close to the original ({what}): {'; '.join(parts)}."
 
 
 def _life(row: Row, unit: Unit, settings: AnalysisSettings) -> str:
@@ -100,7 +101,7 @@ def shorter_sentence(ranking: pl.DataFrame, unit: Unit) -> str | None:
     rows = ranking.filter(pl.col("followed").is_not_null()).to_dicts()
     most = max((row["followed"] for row in rows if row["rank"] is not None), default=0)
     short = [f"{row['editor']} ({row['followed']})" for row in rows if row["followed"] < most]
-    return f"Followed for fewer than the {unit.counted(most)} compared: {listed(short)}." if short else None
+    return f"Run for fewer than the {unit.counted(most)} compared: {listed(short)}." if short else None
 
 
 def settling_sentence(verdicts: pl.DataFrame, editors: list[str]) -> str | None:
@@ -125,10 +126,7 @@ def hardest_sentence(auc: pl.DataFrame, settings: AnalysisSettings, unit: Unit =
     row = rows[0]
     ends = interval(row["low"], row["high"], settings.confidence, digits=2)
     pair = row["group"].removeprefix("pair:")
-    return (
-        f"Most is lost by {row['editor']} on the {unit.way} {pair}: "
-        f"area {row['auc']:.2f} of 1 under {row['metric']}{ends}."
-    )
+    return f"{row['editor']} loses most on the {unit.way} {pair}: {row['metric']} AUC {row['auc']:.2f}{ends}."
 
 
 def left_out_sentence(ranking: pl.DataFrame) -> str | None:
@@ -149,7 +147,7 @@ def unmeasured_sentence(ranking: pl.DataFrame, unit: Unit, *, score: tuple[str, 
         return None
     parts = [f"{unit.counted(row['n_missing'])} of {row['editor']}" for row in rows]
     verb = "lacks" if sum(row["n_missing"] for row in rows) == 1 else "lack"
-    return f"{listed(parts)} {verb} a value of {' or '.join(score)}; chains are compared up to there."
+    return f"{listed(parts)} {verb} a value of {' or '.join(score)}; those cases are scored over fewer {unit.heads}."
 
 
 def simulated_sentence(editors: Sequence[str], ranked: Sequence[str], simulated: frozenset[str]) -> str | None:
@@ -170,5 +168,5 @@ def copying_sentence(editors: tuple[str, ...], uninstructed: frozenset[str]) -> 
     copies = [editor for editor in editors if editor in uninstructed]
     if not copies:
         return None
-    verb = "copies and never edits" if len(copies) == 1 else "copy and never edit"
-    return f"{listed(copies)} {verb}, whatever the words say."
+    verb = "ignores instructions and only copies" if len(copies) == 1 else "ignore instructions and only copy"
+    return f"{listed(copies)} {verb} the image."

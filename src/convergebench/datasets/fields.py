@@ -104,7 +104,7 @@ STEP = (
         "text",
         mime="of the file as received",
         sha256="of the file as received",
-        model_id="who says to have answered",
+        model_id="model name reported by the provider",
         started="when the first call for this step began, UTC",
     ),
     *columns("number", seconds="all calls for this step together", cost="dollars, all calls for this step together"),

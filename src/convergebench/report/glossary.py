@@ -7,9 +7,9 @@ from convergebench.studies.analysis_settings import AnalysisSettings
 from convergebench.studies.units import Unit
 
 UNITS = {
-    "round trip": "An edit and then its undoing. A perfect editor would give the source back.",
-    "step": "One edit. Each starts from the image that the step before gave, unless the variant says otherwise.",
-    "round": "One turn of what the study asks for.",
+    "round trip": "An edit followed by the edit that undoes it. A perfect editor would return the source.",
+    "step": "One edit. Each starts from the previous step's image, unless the variant says otherwise.",
+    "round": "One repetition of what the study asks for.",
 }
 
 Terms = list[tuple[str, str, str]]
@@ -45,8 +45,8 @@ def glossary(settings: AnalysisSettings, unit: Unit, *, decay: bool = False) -> 
         f"Half-life sentence: {settings.headline} at {settings.level}. Q: {', '.join(settings.quality) or 'none'}. "
         f"S: {settings.semantic or 'none'}. Distance of drift: {settings.distance}, floor {settings.floor:.5f}. "
         f"Intervals: {settings.confidence:.0%}, {settings.interval}. Resamples: {settings.draws}, seed "
-        f"{settings.seed}. Longest period looked for: {settings.max_period}. "
-        f"Too early to judge a chain: fewer than {settings.settling_rounds} {unit.heads}. "
+        f"{settings.seed}. Longest cycle searched for: {settings.max_period}. "
+        f"Verdict needs at least {settings.settling_rounds} {unit.heads}. "
         f"Half-life counts {'only lasting losses' if settings.sustained else 'the first passing'}."
     )
     terms = [("unit", unit.one, UNITS.get(unit.one, f"What n counts: {unit.many}.")), *read_terms("glossary.txt")]

@@ -70,7 +70,7 @@ def choose_hero(given: ReportInput) -> Hero | None:
     alone = "the only editor"
     case = typical_case(given.chains, given.measurements, pair, given.headline_metric, pair=PLAIN)
     if case is None and len(pair) > 1:
-        pair, alone = pair[:1], "shown alone: no case in common with the others"
+        pair, alone = pair[:1], "shown alone: no case in common with other editors"
         case = typical_case(given.chains, given.measurements, pair, given.headline_metric, pair=PLAIN)
     if case is None:
         return None
@@ -86,12 +86,12 @@ def choose_hero(given: ReportInput) -> Hero | None:
             if n in closing
         )
         ranked = "ranked first" if place == 0 else "ranked last"
-        name = alone if len(pair) == 1 else ranked if places.get(editor) else "without a rank"
+        name = alone if len(pair) == 1 else ranked if places.get(editor) else "not ranked"
         whole = chain["rounds"] >= chain["planned"] or chain["status"] == "finished"
         ended = "" if whole else f"ended after {chain['rounds']}: {chain['status']}"
         strips.append(Strip(editor, name, frames, ended))
     first = chains[pair[0], case]
-    why = f"the median of {pair[-1]} by its last {given.headline_metric}, so neither its best nor its worst case"
+    why = f"the median of {pair[-1]} by its last {given.headline_metric}, neither its best nor its worst case"
     return Hero(tuple(strip for strip in strips if strip.frames), case, first["pair"], why)
 
 

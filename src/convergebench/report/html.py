@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.report.crops import CropStrip, crop_strip
+from convergebench.report.folding import in_reading_order, shown_section
 from convergebench.report.input import ReportInput
 from convergebench.report.output import RenderedFile, write_files
 from convergebench.report.page import Page, open_page
@@ -15,6 +17,8 @@ from convergebench.report.thumbnails import HERO_SIDE
 from convergebench.report.viewer import render_viewer
 from convergebench.report.wording import count
 
+HERO_SHOWN = 180
+"""Pixels of a hero picture's side on a desktop page."""
 AT_ONCE = 512
 """Most thumbnails held in memory."""
 
@@ -48,11 +52,12 @@ def render_report(
         if content is not None:
             yield from content.files
             if content.html:
-                shown.append({"name": section.name, "title": section.title, "html": content.html})
+                shown.append(shown_section(section, content.html))
         if section_done is not None:
             section_done()
     hero = page.hero
     pictures = page.thumbnails.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
+    crops = _hero_crops(page)
     yield from page.thumbnails.take()
     yield (
         "index.html",
@@ -61,10 +66,18 @@ def render_report(
             notices=_notices(page),
             hero=hero,
             pictures=pictures,
+            crops=crops,
             invitations=[(one.file, one.invitation) for one in page.beside],
-            sections=shown,
+            sections=in_reading_order(shown),
         ),
     )
+
+
+def _hero_crops(page: Page) -> CropStrip | None:
+    """Crops of the hero's pictures at one place, chosen in the last strip: that of the editor ranked last."""
+    strips = page.hero.strips if page.hero else ()
+    frames = [frame.image for strip in strips for frame in strip.frames]
+    return crop_strip(page.thumbnails, frames, shown_at=HERO_SHOWN)
 
 
 def _notices(page: Page) -> Iterator[dict[str, Any]]:
@@ -90,7 +103,7 @@ def _notices(page: Page) -> Iterator[dict[str, Any]]:
             False,
         ),
         (given.not_run, f"not run: {', '.join(given.not_run)}", "cost", True),
-        (counts.intervals, "intervals: images like these, for these edits", "def-interval", False),
+        (counts.intervals, "intervals: over source images, for these edits", "def-interval", False),
         (align, f"aligned: {align}" + (f" ({moved})" if moved else ""), "made", False),
         (restricted, f"noncommercial metric: {', '.join(restricted)}", "", False),
         (True, f"{count(given.chains.height, 'chain')}, {count(given.steps.height, 'image')}", "chains", False),

@@ -21,6 +21,7 @@ from convergebench.report.missing import missing_text
 from convergebench.report.palette import DARK, LIGHT, Style, css_variables, styles
 from convergebench.report.sections.base import PageBeside, ReportSection, load_sections
 from convergebench.report.thumbnails import Thumbnails
+from convergebench.report.titles import study_title
 from convergebench.store.images import open_images
 
 MOST_DRAWN = 12
@@ -118,6 +119,7 @@ def _shared(page: Page) -> dict[str, Any]:
     return {
         "manifest": given.manifest,
         "name": str(given.manifest.get("name") or given.run.name),
+        "title": study_title(given.manifest),
         "study": str(given.manifest.get("study") or ""),
         "created": str(given.manifest.get("created") or "")[:10],
         "finding": headline[0] if headline else _no_finding(given),
@@ -152,13 +154,13 @@ def style_context(style: dict[str, Style], marks: dict[str, list[tuple[str, str]
 
 def _no_finding(given: ReportInput) -> str:
     if given.chains.height == 0:
-        return "No chain was run yet, so there is nothing to say."
+        return "No chain has been run yet."
     if given.measurements.height and given.decay is not None and not given.analysis.curves.height:
         return (
-            "No chain of this run should show its source at every step, so editors are not ranked; "
-            "variants, traces and failures tell what was found."
+            "No variant of this run keeps the source image, so editors are not ranked; "
+            "see variants, traces and failures."
         )
-    return "Nothing was measured yet, so there is nothing to say."
+    return "Nothing has been measured yet."
 
 
 def audit_link(run: Path, out: Path) -> list[tuple[str, str]]:

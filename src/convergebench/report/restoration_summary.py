@@ -84,7 +84,7 @@ def _notes(found: RestorationAnalysis, given: ReportInput, shown: list[str]) -> 
     notes += [f"{' and '.join(lower)}: less is better."] if lower else []
     editors = {row["editor"] for row in own}
     if editors & given.simulated:
-        notes.append("* simulated: only pretends, not a model.")
+        notes.append("* simulated: a programmed baseline, not a model.")
     if editors & given.uninstructed:
-        notes.append("+ ignores words: the same result whatever it is told.")
+        notes.append("+ ignores words: same result whatever the prompt says.")
     return notes

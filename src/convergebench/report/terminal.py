@@ -95,7 +95,7 @@ def difference_lines(given: ReportInput) -> list[str]:
         row = found.get(frozenset((one, other)))
         if row is not None:
             ends = interval(row["low"], row["high"], 1)
-            holds = "holds" if row["significant"] else "could be chance"
+            holds = "significant" if row["significant"] else "not significant"
             lines.append(
                 f"{middle(row['better'], 20)} over {middle(row['worse'], 20)}: {number(row['difference'], 1)}"
                 f"{f' ({ends})' if ends else ''}, p {p_value(row['p_holm'])}: {holds}"
@@ -212,16 +212,16 @@ def _notes(given: ReportInput) -> list[str]:
         notes += _absent_note(given)
     if ranked and ranking_counts(given.analysis.ranking).intervals:
         confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
-        notes.append(f"Intervals ({confidence}): over images like these, for these edits.")
+        notes.append(f"Intervals ({confidence}): over source images, for these edits.")
     restored = restoration_summary(given)
     notes += restored.notes if restored is not None else ()
     order = sensitivity_sentence(given.analysis.sensitivity, given.unit)
     if order:
         notes.append(order)
     if any(row["simulated"] for row in ranked):
-        notes.append("* simulated: only pretends, not a model.")
+        notes.append("* simulated: a programmed baseline, not a model.")
     if any(row["editor"] in given.uninstructed for row in ranked):
-        notes.append("+ ignores words: copies, whatever it is told; its score is that of its copies.")
+        notes.append("+ ignores words: copies the image whatever the instruction says.")
     if any(str(row["half_life"] or "").startswith(">") for row in ranked):
         notes.append(f"> N: censored, the level was not reached in N {given.unit.many}.")
     missing = missing_text(given.measurements)
@@ -256,7 +256,7 @@ def _count_notes(given: ReportInput, ranked: list[Row]) -> list[str]:
     out = count(counts.left_out if counts.ranked else 0, "chain")
     notes.append(f"{basis} that {who}; {out} left out.")
     if any(row["rank"] is None and row["reference"] for row in ranked) and counts.ranked:
-        notes.append("- no rank: a reference, not a rival.")
+        notes.append("- no rank: a reference, shown for comparison.")
     least = given.analysis.settings.coverage
     for row in ranked:
         if row["rank"] is None and row["coverage"] is not None and row["coverage"] < least:

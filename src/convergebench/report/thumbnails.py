@@ -12,6 +12,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from convergebench.report.crops import SIDE, CropPlace, native_crop
 from convergebench.report.output import RenderedFile
 
 LONG_SIDE = 192
@@ -51,6 +52,20 @@ class Thumbnails:
                     self._new.append((name, data))
         return {image: name for image in asked if (name := self._known[image, square, crop])}
 
+    def native(self, images: Iterable[str], place: CropPlace) -> dict[str, str]:
+        """Image → crop at 100 % around this place; an image that cannot be read or is too small has no entry."""
+        found = {}
+        for image in images:
+            at = f"{image}:native {SIDE} {place.x:.5f} {place.y:.5f}"
+            name = _name(at)
+            if not (self.kept / name).exists() and name not in (known for known, _ in self._new):
+                data = native_crop(self.view(image), place)
+                if data is None:
+                    continue
+                self._new.append((name, data))
+            found[image] = name
+        return found
+
     def take(self) -> list[RenderedFile]:
         """The thumbnails made since the last call, to be written beside the page."""
         taken = self._new[:]
@@ -67,12 +82,16 @@ class Thumbnails:
         """The thumbnail's name, None if the image cannot be read; and its bytes if it is new."""
         image, square, crop = key
         size = f"crop {crop}" if crop else str(square or LONG_SIDE)
-        digest = blake2b(f"{image}:{size}".encode(), digest_size=12).hexdigest()
-        name = f"thumbs/{digest[:2]}/{digest[2:]}.webp"
+        name = _name(f"{image}:{size}")
         if (self.kept / name).exists():
             return name, None
         data = shrink(self.view(image), square, crop)
         return (None if data is None else name), data
+
+
+def _name(what: str) -> str:
+    digest = blake2b(what.encode(), digest_size=12).hexdigest()
+    return f"thumbs/{digest[:2]}/{digest[2:]}.webp"
 
 
 def shrink(data: bytes | None, square: int | None = None, crop: int | None = None) -> bytes | None:

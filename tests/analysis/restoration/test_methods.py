@@ -163,9 +163,7 @@ def test_without_any_clean_picture_the_headline_says_what_scores_mean() -> None:
     rows = [chain("a", f"p{n}", {"piqe": 30.0 + n}) for n in range(6)]
     found = analysed(rows, {"piqe": 50.0})
     assert found.metrics == ("piqe",)
-    assert found.headline[0] == (
-        "No picture is compared with a clean one: the scores say how a result looks, not whether it is true."
-    )
+    assert found.headline[0] == ("No clean reference images: the scores measure appearance, not fidelity.")
     assert found.headline[1].startswith("a restores: by piqe it gains 17.5 over the degraded input")
     assert found.tradeoff.height == 0
 
@@ -210,7 +208,7 @@ def test_a_method_asked_with_another_prompt_only_is_compared_by_that() -> None:
 
 def test_an_empty_run_has_empty_tables() -> None:
     found = analysed([])
-    assert found.headline == ("No result was measured yet, so there is nothing to say.",)
+    assert found.headline == ("No result has been measured yet.",)
     assert {frame.height for frame in found.tables().values()} == {0}
     unmeasured = analysed([chain("a", "p1.mixed", status="open")])
     assert unmeasured.headline == found.headline

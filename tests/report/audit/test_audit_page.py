@@ -148,8 +148,8 @@ def test_white_columns_are_told_from_the_data(audit: AuditReportInput) -> None:
         metrics = audit.audit.metrics.with_columns(**{name: pl.lit(value) for name, value in columns.items()})
         return white_sentence(open_page(replace(audit, audit=replace(audit.audit, metrics=metrics))))
 
-    assert sentence().startswith("No column is fully white: every one of the 4 metrics")
-    assert sentence(white=True).startswith("4 of 4 columns are fully white (ARNIQA, BRISQUE")
+    assert sentence().startswith("Every one of the 4 metrics misses damage on some image")
+    assert sentence(white=True).startswith("4 of 4 metrics catch damage on every image (ARNIQA, BRISQUE")
     assert sentence(n_failed=0).endswith("have no failure but miss scores, so nothing is proven.")
     assert "no column" in sentence(status="not run")
 
@@ -229,7 +229,7 @@ def test_pictures_that_are_gone_are_said_to_be(tmp_path: Path) -> None:
     given = replace(make_audit(tmp_path, metrics=1, additions=False), pictures={})
     text = write_audit(given, tmp_path / "audit", plots=False).read_text(encoding="utf-8")
     assert "are not on this disk" in text
-    assert "no picture was kept" in text
+    assert "no image was kept" in text
 
 
 def test_a_page_without_a_detail_does_not_speak_of_one(tmp_path: Path) -> None:

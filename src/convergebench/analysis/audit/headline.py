@@ -51,24 +51,22 @@ def _too_few(audited: Sequence[Row], gaps: pl.DataFrame) -> str:
 
 
 def _columns(audited: Sequence[Row]) -> str:
-    """Whether any column of the heatmap is fully white."""
+    """Whether any metric catches damage on every image."""
     white = [_marked(row) for row in audited if row["white"]]
     failing = [row for row in audited if row["n_failed"]]
     unknown = len(audited) - len(white) - len(failing)
     if len(audited) == 1:
-        verb = "notices" if white else "does not notice" if failing else "is not known to notice"
-        return f"{audited[0]['metric']}, the one metric that was run, {verb} the damage on every image"
+        verb = "catches damage on every" if white else "misses damage on some" if failing else "may miss damage on some"
+        return f"{audited[0]['metric']}, the only metric run, {verb} image"
     if white:
-        verb = "notices" if len(white) == 1 else "notice"
-        return f"{len(white)} of {len(audited)} metrics that were run {verb} the damage on every image: {_all(white)}"
+        verb = "catches" if len(white) == 1 else "catch"
+        return f"{len(white)} of {len(audited)} metrics {verb} damage on every image: {_all(white)}"
     if unknown:
         return (
-            f"None of the {len(audited)} metrics that were run is known to notice the damage on every image "
-            f"({len(failing)} failing, {unknown} lacking scores), so no column is fully white"
+            f"None of the {len(audited)} metrics is known to catch damage on every image "
+            f"({len(failing)} miss some, {unknown} lack scores)"
         )
-    return (
-        f"None of the {len(audited)} metrics that were run notices the damage on every image: no column is fully white"
-    )
+    return f"Every one of the {len(audited)} metrics misses damage on some image"
 
 
 def _marked(row: Row) -> str:
@@ -87,9 +85,9 @@ def _worst_at_last(gaps: pl.DataFrame, data: AuditData) -> str:
     by, base = data.settings.by, data.settings.baseline
     before = f"after {'one' if base == 1 else base}" if base else "untouched"
     better = "no worse" if row["zero"] else "better"
-    pictures = f"{row['failed']} of {counted(row['of'], 'picture')}"
+    pictures = f"{row['failed']} of {counted(row['of'], 'image')}"
     after = f"{row['at']} {by}{'' if row['at'] == 1 else 's'}"
-    return f"; {row['metric']} calls {pictures} {better} after {after} than {before}"
+    return f"; {row['metric']} rates {pictures} {better} after {after} than {before}"
 
 
 def _coverage(audited: Sequence[Row]) -> str:
@@ -110,17 +108,17 @@ def _rates(audited: Sequence[Row], pairs: pl.DataFrame, data: AuditData) -> list
     if len(known) == 1:
         lines = [f"Failures: {_rate(known, data)} of {counted(known[0]['decided'], 'picture')}."]
     elif len(fewest) == len(known):
-        lines = [f"All {len(known)} fail on the same share of pictures: {_rate(known, data)}."]
+        lines = [f"All {len(known)} fail on the same share of images: {_rate(known, data)}."]
     else:
         lines = [_least(known, fewest, pairs, data)]
     white, strict = (sum(row[name] for row in audited) for name in ("white", "white_any"))
     more = sum(row["n_failed_any"] - row["n_failed"] for row in audited)
     if white != strict or more:
         verb = "fails" if more == 1 else "fail"
-        knows = "is known to notice" if 1 in (strict, len(audited)) else "are known to notice"
+        knows = "is known to catch" if 1 in (strict, len(audited)) else "are known to catch"
         lines.append(
-            f"Taken run by run instead of on the mean, {counted(more, 'more cell')} {verb}, "
-            f"and {strict} of {counted(len(audited), 'metric')} {knows} the damage in every run."
+            f"Run by run instead of on the mean, {counted(more, 'more image')} {verb}, "
+            f"and {strict} of {counted(len(audited), 'metric')} {knows} damage in every run."
         )
     return lines
 

@@ -10,7 +10,7 @@ from convergebench.analysis.factory.composition import pair_count
 from convergebench.analysis.factory.result import FactoryAnalysis
 from convergebench.analysis.wording import counted, percent, share_interval
 
-NOTHING = "No case was begun yet, so there is nothing to say."
+NOTHING = "No case has been started yet."
 FEWEST = 5
 """Edits that a category must have to be named as the easiest or the hardest."""
 
@@ -80,7 +80,7 @@ def _categories(found: FactoryAnalysis, editor: str) -> str | None:
 def _apart(better: dict[str, Any], worse: dict[str, Any]) -> str:
     """What to think of the difference."""
     if better["low"] is None or worse["high"] is None:
-        return "; too few source images to tell them apart"
+        return "; too few source images to separate them"
     return "" if better["low"] > worse["high"] else "; their intervals overlap"
 
 
@@ -91,7 +91,7 @@ def _sessions(found: FactoryAnalysis, editor: str) -> str | None:
     whole, stopped = own.filter("whole").height, own.filter(pl.col("ended") == "damaged").height
     inspector = f"; the inspector stopped {stopped}" if stopped else ""
     by = _by(found, editor)
-    return f"{whole} of {counted(own.height, 'session')}{by} came through all of their turns{inspector}."
+    return f"{whole} of {counted(own.height, 'session')}{by} completed all turns{inspector}."
 
 
 def _noise(found: FactoryAnalysis, editor: str) -> str | None:
@@ -99,9 +99,9 @@ def _noise(found: FactoryAnalysis, editor: str) -> str | None:
     if not row:
         return None
     return (
-        f"Asked again about the same edit{_by(found, editor)}, the judge differs "
+        f"Judging the same edit{_by(found, editor)} again, the judge varies "
         f"by a standard deviation of {row['sd']:.3f}; "
-        f"{percent(row['flip_single'])} of pairs of replies disagree on accepting."
+        f"{percent(row['flip_single'])} of pairs of replies disagree on acceptance."
     )
 
 
@@ -110,9 +110,9 @@ def _rows(found: FactoryAnalysis, editor: str) -> str | None:
     cost = _row(found.edit_costs, editor=editor, part="all").get("per_accepted")
     price = f", for ${cost:.4g} per accepted edit" if isinstance(cost, float) and cost > 0 else ""
     return (
-        f"That makes {counted(n['sft'], 'training example')}{_by(found, editor)}, "
+        f"This yields {counted(n['sft'], 'training example')}{_by(found, editor)}, "
         f"{counted(pair_count(found.edits, found.attempts, editor), 'preference pair')} "
-        f"and {counted(n['multi-turn'], 'session')} of several turns{price}."
+        f"and {counted(n['multi-turn'], 'multi-turn session')}{price}."
     )
 
 
@@ -123,5 +123,5 @@ def _separable(found: FactoryAnalysis, editor: str, confidence: float) -> str | 
     ends = share_interval(row["low"], row["high"], confidence)
     return (
         f"A simple reward model prefers the accepted edit{_by(found, editor)} in {percent(row['accuracy'])}{ends} "
-        f"of {row['n_pairs']} pairs of images that it has not seen; 50% is chance."
+        f"of {row['n_pairs']} pairs of unseen images; 50% is chance."
     )

@@ -28,7 +28,7 @@ def rating_sentences(found: RatingsAnalysis, confidence: float) -> tuple[str, ..
     left_out = _left_out(flagged, raters.height)
     if counting < FEWEST_RATERS:
         few = f"{counted(counting, 'rater')} who can be relied on" if flagged else counted(counting, "rater")
-        sentence = f"People's ratings say nothing yet: {few}, {FEWEST_RATERS} are needed."
+        sentence = f"Too few ratings for a finding: {few}, {FEWEST_RATERS} are needed."
         return tuple(one for one in (sentence, left_out) if one)
     sentences = [_scores(found, confidence), _preferences(found), _agreement(found, confidence), left_out]
     return tuple(sentence for sentence in sentences if sentence)
@@ -54,7 +54,7 @@ def _best(question: str, rows: list[dict[str, Any]], contrasts: pl.DataFrame, co
     if set(others) <= beaten:
         return f"People rate {first['editor']} best: {_rated(first, scale, confidence)}."
     rivals = [row for row in rows[1:] if row["editor"] not in beaten]
-    apart = f"People's ratings do not tell {listed([first['editor'], *(row['editor'] for row in rivals)])} apart"
+    apart = f"Raters do not separate {listed([first['editor'], *(row['editor'] for row in rivals)])}"
     rest = f" ({first['mean']:.1f} and {rivals[0]['mean']:.1f} of {scale}{_counts(first)})"
     behind = [name for name in others if name in beaten]
     return f"{apart}{rest}" + (
@@ -88,7 +88,7 @@ def _preferences(found: RatingsAnalysis) -> str | None:
         share = percent(first["wins"] / first["n"])
         return f"In pairs, people prefer {first['editor']} to every other method: it wins {share} of {first['n']}."
     pairs = counted(sum(row["n"] for row in rows) // 2, "comparison")
-    return f"In pairs, people do not tell {listed([first['editor'], *rivals])} apart ({pairs})."
+    return f"In pairwise comparisons, raters do not separate {listed([first['editor'], *rivals])} ({pairs})."
 
 
 def _agreement(found: RatingsAnalysis, confidence: float) -> str | None:

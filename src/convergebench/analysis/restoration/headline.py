@@ -14,13 +14,13 @@ from convergebench.analysis.restoration.result import RestorationAnalysis
 from convergebench.analysis.restoration.scope import RestorationScope
 from convergebench.analysis.wording import counted, interval, listed, percent
 
-NOTHING = "No result was measured yet, so there is nothing to say."
+NOTHING = "No result has been measured yet."
 EFFECTS = {
     "length": ("Long prompts give", "higher", "lower", "than short ones"),
     "fidelity": ("A request for fidelity gives", "higher", "lower", "than none"),
     "interaction": ("What a request for fidelity adds in long prompts is", "more", "less", "than in short ones"),
 }
-FRIEDMAN = "the test can find repeats whose number matters, not an unsteady editor"
+FRIEDMAN = "the test detects an effect of repeat order, not random variation"
 
 
 def restoration_sentences(found: RestorationAnalysis, scope: RestorationScope) -> tuple[str, ...]:
@@ -88,8 +88,8 @@ def _trade(found: RestorationAnalysis, scope: RestorationScope, editor: str) -> 
     ]
     if closer and duller:
         yield (
-            f"{editor} trades perception for distortion: asked for fidelity it is closer to the clean picture "
-            f"({', '.join(closer)}) and looks less good alone ({', '.join(duller)})."
+            f"{editor} trades perception for distortion: asked for fidelity, it is closer to the clean image "
+            f"({', '.join(closer)}) but scores worse without a reference ({', '.join(duller)})."
         )
 
 
@@ -108,10 +108,10 @@ def _spread(found: RestorationAnalysis, scope: RestorationScope) -> Iterator[str
         return
     most, least = varied[0], varied[-1]
     ends = interval(most["spread_low"], most["spread_high"], scope.settings.confidence, digits(metric, scope))
-    scale = f"; pictures differ by {amount(most['between'], metric, scope)}" if most["between"] is not None else ""
+    scale = f"; images differ by {amount(most['between'], metric, scope)}" if most["between"] is not None else ""
     rest = f"; {least['editor']} varies least, by {amount(least['spread'], metric, scope)}" if len(varied) > 1 else ""
     yield (
-        f"Asked again for the same picture, {most['editor']} varies {'most, ' if len(varied) > 1 else ''}by a standard "
+        f"Repeating the same request, {most['editor']} varies {'most, ' if len(varied) > 1 else ''}by a standard "
         f"deviation of {amount(most['spread'], metric, scope)} in {title(metric)} under {most['prompt']}"
         f"{ends}{scale}{rest}."
     )
@@ -122,8 +122,8 @@ def _repeats(found: RestorationAnalysis, scope: RestorationScope) -> Iterator[st
     if rows.height:
         yield (
             f"Friedman's test finds a difference between repeats in {rows['significant'].sum()} of "
-            f"{counted(rows.height, 'test')} ({scope.level * rows.height:.1f} would by chance), after Holm's "
-            f"correction for those of an editor in {rows['significant_holm'].sum()}; {FRIEDMAN}."
+            f"{counted(rows.height, 'test')} ({scope.level * rows.height:.1f} expected by chance), {rows['significant_holm'].sum()} after Holm's "
+            f"correction within each editor; {FRIEDMAN}."
         )
 
 
@@ -133,8 +133,8 @@ def _outliers(found: RestorationAnalysis, scope: RestorationScope, editor: str) 
         far = rows.row(0, named=True)
         value, middle = (amount(far[name], far["metric"], scope) for name in ("value", "median"))
         yield (
-            f"{counted(rows['case'].n_unique(), 'repeat')} of {editor} fell far from the others of the same picture; "
-            f"the farthest is {far['case']}, {title(far['metric'])} {value} where the middle one has {middle}."
+            f"{counted(rows['case'].n_unique(), 'repeat')} of {editor} are far from the other repeats of the same image; "
+            f"the farthest is {far['case']}: {title(far['metric'])} {value}, median {middle}."
         )
 
 

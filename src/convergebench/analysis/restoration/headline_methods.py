@@ -25,7 +25,7 @@ def method_sentences(found: RestorationAnalysis, scope: RestorationScope) -> Ite
     metric = scope.metrics[0]
     results = {row["editor"]: row for row in found.method_results.filter(metric=metric).to_dicts()}
     if scope.alone_metrics and not scope.reference_metrics:
-        yield "No picture is compared with a clean one: the scores say how a result looks, not whether it is true."
+        yield "No clean reference images: the scores measure appearance, not fidelity."
     able = contenders(method_values(scope.first_results(), scope, metric), scope)
     leaders: list[Row] = [row for row in results.values() if row["editor"] in able and row["mean"] is not None]
     leaders.sort(key=lambda row: -scope.sign(metric) * row["mean"])
@@ -43,13 +43,13 @@ def _lead(leaders: list[Row], found: RestorationAnalysis, scope: RestorationScop
     first, metric = leaders[0], scope.metrics[0]
     name, by = first["editor"], title(metric)
     if first["gain"] is None:
-        return f"{name} has {by} {amount(first['mean'], metric, scope)}; what the degraded input has is not known."
+        return f"{name} has {by} {amount(first['mean'], metric, scope)}; the degraded input was not measured."
     if not first["best"]:
-        return f"No method comes closer than the degraded input by {by}: {name}, the nearest, {_gain(first, scope)}."
+        return f"No method beats the degraded input in {by}: the best, {name}, {_gain(first, scope)}."
     over_input = _against(found, metric, name, INPUT)
     if not _certain(over_input, name):
         few = too_few(first["n_sources"], found.method_contrasts.filter(metric=metric).height, scope)
-        return f"No method is shown to restore by {by}: {name}, the nearest, {_gain(first, scope, over_input)}{few}."
+        return f"No method significantly improves {by}: the best, {name}, {_gain(first, scope, over_input)}{few}."
     rest = [(row, _against(found, metric, name, row["editor"])) for row in leaders[1:]]
     if not rest:
         return f"{name} restores: by {by} it {_gain(first, scope, over_input)}."
@@ -62,11 +62,11 @@ def _lead(leaders: list[Row], found: RestorationAnalysis, scope: RestorationScop
     equal = [(row, pair) for row, pair in rest if not _certain(pair, name)]
     names = listed([name, *(row["editor"] for row, _ in equal)])
     pair = equal[0][1]
-    ahead = "they have no picture in common"
+    ahead = "they have no image in common"
     if pair is not None:
         few = too_few(pair["n_sources"], found.method_contrasts.filter(metric=metric).height, scope)
         ahead = f"{_ahead(pair, metric, scope)}{few}"
-    return f"{names} lead by {by} and cannot be told apart: {name} {_gain(first, scope, over_input)}; {ahead}."
+    return f"{names} lead in {by} and do not differ significantly: {name} {_gain(first, scope, over_input)}; {ahead}."
 
 
 def _ahead(pair: Row, metric: str, scope: RestorationScope) -> str:
@@ -106,8 +106,8 @@ def _other_leader(found: RestorationAnalysis, scope: RestorationScope) -> Iterat
     close, looks = ((metric, best.filter(metric=metric)["editor"].to_list()) for metric in _heads(scope))
     if close[1] and looks[1] and not set(close[1]) & set(looks[1]):
         yield (
-            f"By {title(looks[0])}, which sees the result alone, {listed(looks[1])} has the best mean; "
-            f"by {title(close[0])}, which compares with the clean picture, {listed(close[1])} has."
+            f"{listed(looks[1])} has the best mean {title(looks[0])} (no reference), "
+            f"{listed(close[1])} the best mean {title(close[0])} (against the clean image)."
         )
 
 
@@ -127,10 +127,10 @@ def _left_out(results: list[Row], scope: RestorationScope) -> Iterator[str]:
 def _simulated(scope: RestorationScope) -> Iterator[str]:
     names = [name for name in scope.editors if name in scope.simulated]
     if names and len(names) < len(scope.editors):
-        is_are = "is simulated and stands" if len(names) == 1 else "are simulated and stand"
-        yield f"{listed(names)} {is_are} beside the others for comparison."
+        is_are = "is a simulated method" if len(names) == 1 else "are simulated methods"
+        yield f"{listed(names)} {is_are}, shown for comparison."
     elif names:
-        yield f"All of the {counted(len(names), 'method')} are simulated: nothing here is a finding about a model."
+        yield f"All of the {counted(len(names), 'method')} are simulated, so nothing here is a finding about a model."
 
 
 def _against(found: RestorationAnalysis, metric: str, one: str, other: str) -> Row | None:

@@ -182,29 +182,27 @@ def white_sentence(page: AuditPage) -> str:
     """Whether any metric was right on every image."""
     audited = page.audited
     if not audited:
-        return "No metric was scored, so there is no column to look at."
+        return "No metric has been scored yet."
     white = [row["title"] or row["metric"] for row in audited if row["white"]]
     short = [row["title"] or row["metric"] for row in audited if not row["white"] and not row["n_failed"]]
     named = f" ({_listed(white)})" if white else ""
     if not white and not short:
         sentence = (
-            "The only column is not fully white: the metric fails on at least one picture."
+            "The metric misses damage on some image."
             if len(audited) == 1
-            else f"No column is fully white: every one of the {len(audited)} metrics fails on at least one picture."
+            else f"Every one of the {len(audited)} metrics misses damage on some image."
         )
     else:
-        sentence = (
-            f"{len(white)} of {count(len(audited), 'column')} {'is' if len(white) == 1 else 'are'} fully white{named}."
-        )
+        sentence = f"{len(white)} of {count(len(audited), 'metric')} {'catches' if len(white) == 1 else 'catch'} damage on every image{named}."
     if short:
         sentence += (
-            f" {_listed(short)} {'has' if len(short) == 1 else 'have'} no failure but miss{'es' * (len(short) == 1)} "
+            f" {_listed(short)} {'has' if len(short) == 1 else 'have'} no failure but lack{'s' * (len(short) == 1)} "
         )
-        sentence += "scores, so nothing is proven."
+        sentence += "some scores, so this is not proven."
     return sentence
 
 
-NOT_MEASURED = "Whether the later picture is the worse one was not measured; copies of copies seldom get better."
+NOT_MEASURED = "It was not measured whether later images are worse; copies of copies seldom get better."
 
 
 def worse_sentence(page: AuditPage) -> str:
@@ -214,13 +212,12 @@ def worse_sentence(page: AuditPage) -> str:
         return NOT_MEASURED
     if found.worse == found.pictures:
         return (
-            f"Every later picture lies farther from its source than the one it is held against ({found.metric}: "
-            f"{count(found.worse, 'picture')}), so a gap should be negative."
+            f"Every later image is farther from its source than the baseline ({found.metric}: "
+            f"{count(found.worse, 'image')}), so every gap should be negative."
         )
     return (
-        f"{found.worse} of {count(found.pictures, 'later picture')} lie farther from their source than the one they "
-        f"are held against ({found.metric}); where they do, a gap should be negative. The others may be no worse, yet "
-        "they count."
+        f"{found.worse} of {count(found.pictures, 'later image')} are farther from their source than the baseline "
+        f"({found.metric}); there a gap should be negative. The others may be no worse, but they are counted too."
     )
 
 
@@ -238,7 +235,7 @@ def editor_sentences(page: AuditPage) -> list[str]:
         if right and wrong and metric not in white:
             worst = max(wrong, key=lambda row: (row["share"] or 0.0, row["n_failed"]))
             found.append(
-                f"{page.title(metric)} is right on every image of {_listed(right)}, yet fails on "
+                f"{page.title(metric)} misses nothing on {_listed(right)} but fails on "
                 f"{worst['n_failed']} of {decided(worst)} of {worst['editor']}."
             )
     return found

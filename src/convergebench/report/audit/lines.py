@@ -74,7 +74,7 @@ def _copies(page: AuditPage, part: pl.DataFrame) -> tuple[list[LineSeries], str]
         ]
         found.append(LineSeries(editor, page.style[editor], thin(points)))
     left = f" Charts show the first {MOST_DRAWN} of {len(editors)} editors." if len(editors) > MOST_DRAWN else ""
-    band = "; the band reaches from the lowest image to the highest" if banded else ""
+    band = "; the band spans the lowest to the highest image" if banded else ""
     return found, f"Mean over an editor's images{band}.{left}"
 
 
@@ -84,7 +84,7 @@ def _added(page: AuditPage, part: pl.DataFrame) -> tuple[list[LineSeries], str]:
     named = _distinct(lines, (3, 1, 2, 0))
     colours = styles(list(named.values()))
     kept = list(named.items())[:MOST_DRAWN]
-    left = f" Drawn are the first {len(kept)} of {count(len(lines), 'chain')}." if len(lines) > len(kept) else ""
+    left = f" Shown: the first {len(kept)} of {count(len(lines), 'chain')}." if len(lines) > len(kept) else ""
     return [_line(part, key, name, colours[name]) for key, name in kept], left
 
 
@@ -177,9 +177,9 @@ def _risk_row(page: AuditPage, metric: str, part: Sequence[Row], columns: Sequen
 def _passes(row: Row | None) -> Row:
     if row is None or row["share"] is None:
         few = row is not None and row["threshold"] is None
-        says = "too few to tell" if few else "no picture has come this far with a score"
+        says = "too few images" if few else "no score at this step"
         return {"text": MISSING, "interval": "", "says": says, "shade": None}
     low, high = row["low"], row["high"]
     ends = "" if low is None or high is None else interval(100 * low, 100 * high, 0)
-    says = f"{row['passed']} of {count(row['n'], 'picture')} pass"
+    says = f"{row['passed']} of {row['n']}"
     return {"text": percent(row["share"]), "interval": ends, "says": says, "shade": round(row["share"], 2)}

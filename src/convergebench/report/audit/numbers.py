@@ -78,12 +78,13 @@ def _share(row: Row) -> FailureShare:
 def count_cell(row: Row | None) -> Row:
     """`3/12` with its interval, for a table of metrics and editors."""
     if row is None or row["share"] is None:
-        return {"text": MISSING, "interval": "", "shade": None, "says": "nothing known"}
-    says = f"{row['n_failed_any']} in any single run, {row['n_missing']} unknown for want of a score, "
-    says += f"{row['n_zero']} gaps exactly 0"
+        return {"text": MISSING, "interval": "", "shade": None, "says": ""}
+    beside = (("n_missing", "without a score"), ("n_zero", "gaps exactly 0"))
+    says = [f"{row['n_failed_any']} in any run"] if row["n_failed_any"] != row["n_failed"] else []
+    says += [f"{row[name]} {words}" for name, words in beside if row[name]]
     shown = f"{row['n_failed']}/{decided(row)}"
     band = percents(row["low"], row["high"]) or no_interval(row["n_sources"])
-    return {"text": shown, "interval": band, "shade": round(row["share"], 2), "says": says}
+    return {"text": shown, "interval": band, "shade": round(row["share"], 2), "says": ", ".join(says)}
 
 
 def confound_section(page: AuditPage) -> dict[str, Any]:
@@ -147,10 +148,10 @@ def rank_section(page: AuditPage) -> dict[str, Any]:
 
 def _rank(row: Row | None) -> Row:
     if row is None or row["rho"] is None:
-        why = "not known" if row is None else f"no chain has one ({row['n_undefined']} undefined)"
-        count = 0 if row is None else row["n_chains"]
-        return {"text": MISSING, "interval": "", "says": why, "n": count, "wrong": False}
-    says = f"{row['n_chains']} chains, {row['n_undefined']} undefined, {row['n_sources']} images"
+        why = "" if row is None else f"{row['n_undefined']} undefined"
+        chains = 0 if row is None else row["n_chains"]
+        return {"text": MISSING, "interval": "", "says": why, "n": chains, "wrong": False}
+    says = count(row["n_sources"], "image") + (f", {row['n_undefined']} undefined" if row["n_undefined"] else "")
     found = {"text": number(row["rho"], 2), "interval": interval(row["low"], row["high"], 2), "says": says}
     return {**found, "n": row["n_chains"], "wrong": row["rho"] >= 0}
 
@@ -170,7 +171,7 @@ def _repeat_cell(row: Row | None) -> Row:
         return {"text": "not checked", "says": "", "known": False, "same": False}
     if row["largest"] is None:
         return {"text": row["status"] or MISSING, "says": f"{row['n']} pictures", "known": False, "same": False}
-    says = f"{row['same']} of {row['n']} exactly the same, median {number(row['median'], 4)}; {row['status']}"
+    says = f"{row['same']} of {row['n']} equal, median {number(row['median'], 4)}; {row['status']}"
     exact = row["n"] == row["same"]
     return {"text": "0" if exact else _fine(row["largest"]), "says": says, "known": True, "same": exact}
 

@@ -16,6 +16,7 @@ from convergebench.report.environment import Renderer
 from convergebench.report.input import Row, rows
 from convergebench.report.page import style_context
 from convergebench.report.palette import Style, styles
+from convergebench.report.titles import STUDIES
 from convergebench.studies.units import ROUND, STEP, Unit
 
 EVERY = "all"
@@ -91,14 +92,15 @@ class AuditPage:
         return Renderer(_shared(self))
 
 
-NOTHING = "No metric was scored, so there is nothing to trust or to doubt yet."
+NOTHING = "No metric has been scored yet."
 
 
 def _shared(page: AuditPage) -> dict[str, Any]:
     given = page.given
     headline = given.audit.headline
     return {
-        "name": str(given.made.get("title") or ", ".join(given.runs) or "audit"),
+        "name": ", ".join(given.runs) or "audit",
+        "title": str(given.made.get("title") or f"{STUDIES['audit']} of {', '.join(given.runs) or 'no run'}"),
         "finding": headline[0] if headline else NOTHING,
         "more": list(headline[1:]),
         "notes": list(given.audit.notes),

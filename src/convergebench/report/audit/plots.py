@@ -12,13 +12,13 @@ from convergebench.report.plots import NamedChart, write_figures
 
 MOST_LINES = 150
 """Most images in one heatmap for print; with more there is only one per editor."""
-KINDS = ("png", "svg")
+KINDS = ("png", "svg", "pdf")
 DRAWN = ("failures", "trace-", "filter-risk-")
 """Prefixes of the names of our figures."""
 
 
 def write_audit_plots(page: AuditPage, out_dir: Path, *, again: bool = False) -> list[Path]:
-    """Write each figure as PNG and SVG; those without data are left out.
+    """Write each figure as PNG, SVG and PDF; those without data are left out.
 
     `again`: an audit was written here before. Its figures of other gaps or metrics are deleted.
     """

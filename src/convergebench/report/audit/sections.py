@@ -41,7 +41,7 @@ def _made(page: AuditPage) -> Context:
     files = [("tables as CSV and Parquet", "tables/"), ("the findings as JSON", "audit.json")]
     drawn = (page.out / "plots").is_dir() and any((page.out / "plots").iterdir())
     return {
-        "files": files + ([("figures as PNG and SVG", "plots/")] if drawn else []),
+        "files": files + ([("figures as PNG, SVG and PDF", "plots/")] if drawn else []),
         "made": provenance(page),
         "constants": constants(page),
         "runs_made": runs_made(page),
@@ -51,18 +51,18 @@ def _made(page: AuditPage) -> Context:
 SECTIONS: tuple[TemplateSection[AuditPage], ...] = (
     _audited(
         "advice",
-        "What to use it for",
+        "What to use",
         lambda page: {"recommended": advice_section(page), "reasons": not_run_reasons(page)},
     ),
     _audited(
         "heat",
-        "Where it fails",
+        "Failures by image",
         lambda page: {"heat": heat_section(page), "panels": Panels("heat", "audit_heat_panel.html", heat_panels(page))},
     ),
-    _audited("counts", "How often", lambda page: {"failed": failure_section(page)}),
+    _audited("counts", "Failure rates", lambda page: {"failed": failure_section(page)}),
     _audited(
         "traces",
-        "Along the chains",
+        "Scores by step",
         lambda page: {"panels": Panels("trace", "audit_trace_panel.html", trace_panels(page))},
     ),
     _audited("confound", "Content or damage?", lambda page: {"confound": confound_section(page)}),
@@ -72,8 +72,8 @@ SECTIONS: tuple[TemplateSection[AuditPage], ...] = (
     ),
     _audited("ranks", "Ranks", lambda page: {"ranked": rank_section(page)}),
     _audited("ranges", "Ranges", lambda page: {"ranged": range_section(page)}),
-    _audited("repeats", "Same picture twice", _unless_empty("repeats", repeat_section)),
-    _audited("opinions", "People's ratings", _unless_empty("opinions", opinion_rows)),
+    _audited("repeats", "Repeatability", _unless_empty("repeats", repeat_section)),
+    _audited("opinions", "Human ratings", _unless_empty("opinions", opinion_rows)),
     TemplateSection("cards", "Every metric", "audit_cards.html", lambda page: {"cards": cards(page)}),
     TemplateSection("made", "How it was made", "audit_made.html", _made),
     TemplateSection("terms", "Definitions", "terms.html", lambda page: {"terms": glossary(page)}),

@@ -33,7 +33,7 @@ def glossary(page: AuditPage) -> Terms:
 
 
 def _unit(by: str) -> str:
-    return "every single edit." if by == "step" else "whole rounds, after which a picture should show its source again."
+    return "every single edit." if by == "step" else "whole rounds, after which the image should match its source."
 
 
 def _needed(percentiles: Sequence[float]) -> str:

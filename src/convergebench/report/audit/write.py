@@ -17,6 +17,7 @@ from convergebench.report.audit.sections import SECTIONS
 from convergebench.report.audit.summary import audit_json
 from convergebench.report.audit.tables import write_audit_tables
 from convergebench.report.chains import relative
+from convergebench.report.folding import in_reading_order, shown_section
 from convergebench.report.input import Row
 from convergebench.report.output import RenderedFile, write_files
 
@@ -44,8 +45,8 @@ def render_audit(given: AuditReportInput, out: Path) -> Iterator[RenderedFile]:
         content = section.build(page)
         if content is not None:
             yield from content.files
-            shown.append({"name": section.name, "title": section.title, "html": content.html})
-    html = page.renderer.render("audit.html", **_head(page), sections=shown)
+            shown.append(shown_section(section, content.html))
+    html = page.renderer.render("audit.html", **_head(page), sections=in_reading_order(shown))
     yield from page.album.files()
     yield "index.html", html
 

@@ -14,7 +14,7 @@ from convergebench.report.input import Row
 from convergebench.report.page import Page
 from convergebench.report.sections.base import TemplateSection
 from convergebench.report.sections.curves import series_of
-from convergebench.report.wording import group_name, interval, middle, number
+from convergebench.report.wording import count, group_name, interval, middle, number
 
 MOST_PANELS = 12
 DEEPEST = 0.5
@@ -74,11 +74,16 @@ def _heat(page: Page, part: pl.DataFrame, metric: str) -> dict[str, Any]:
 
 def _cell(row: Row | None) -> Row:
     if row is None or row["auc"] is None:
-        return {"text": "not run" if row is None else "–", "shade": None, "says": "no case measured"}
+        return {"text": "not run" if row is None else "–", "shade": None, "says": []}
     shade = min(1.0, max(0.0, (1.0 - row["auc"]) / (1.0 - DEEPEST)))
-    says = f"{interval(row['low'], row['high'])}, {row['n_cases']} cases, {row['n_sources']} sources, "
-    says += f"{row['n_missing']} missing, {row['n_short']} ended early"
-    return {"text": number(row["auc"]), "shade": round(shade, 3), "says": says}
+    beside = [
+        f"{row[name]} {words}" for name, words in (("n_missing", "missing"), ("n_short", "ended early")) if row[name]
+    ]
+    says = [
+        interval(row["low"], row["high"]),
+        ", ".join([f"{row['n_cases']} of {count(row['n_sources'], 'image')}", *beside]),
+    ]
+    return {"text": number(row["auc"]), "shade": round(shade, 3), "says": [line for line in says if line]}
 
 
 def _panels(page: Page) -> list[Row]:

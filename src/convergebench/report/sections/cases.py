@@ -6,12 +6,15 @@ from typing import Any
 
 from convergebench.analysis.counts import costs, unfinished
 from convergebench.report.chains import viewer_link
+from convergebench.report.crops import crop_strip
 from convergebench.report.input import Row, by_chain, metric_order, rows
 from convergebench.report.missing import missing_meanings, missing_text
 from convergebench.report.page import Page
 from convergebench.report.sections.base import TemplateSection
 
 MOST_WORST = 12
+CARD_SHOWN = 124
+"""Pixels of a card's picture on a desktop page."""
 STATUSES = ("finished", "refused", "failed", "ended", "stopped", "open")
 
 
@@ -35,9 +38,17 @@ def worst_section(page: Page) -> list[Row]:
                 "link": viewer_link(row["editor"], row["case"], pictures[-1]["index"] if pictures else None),
                 "first": thumbs[pictures[0]["image"]] if pictures else None,
                 "final": thumbs[pictures[-1]["image"]] if pictures else None,
+                "crops": _crops(page, [step["image"] for step in pictures]),
             }
         )
     return found
+
+
+def _crops(page: Page, images: list[str]) -> tuple[str, str] | None:
+    """Crops of the first and the last picture."""
+    found = crop_strip(page.thumbnails, [images[0], images[-1]], shown_at=CARD_SHOWN) if images else None
+    both = (found.crops.get(images[0]), found.crops.get(images[-1])) if found else (None, None)
+    return (both[0], both[1]) if both[0] and both[1] else None
 
 
 def cost_section(page: Page) -> dict[str, Any]:

@@ -103,7 +103,9 @@ def _levels(page: Page, metric: str) -> tuple[list[tuple[str, float]], list[floa
 
 def _table(page: Page, part: pl.DataFrame, *, alone: bool) -> dict[str, Any]:
     """The numbers at the rounds of `settings.points`; for a no-reference metric (`alone`) at round 0 too."""
-    points = [n for n in page.given.analysis.settings.points if n in set(part["round"].to_list())]
+    known = set(part.drop_nulls("mean")["round"].to_list())
+    points = [n for n in page.given.analysis.settings.points if n in known]
+    points = sorted({*points, max(known, default=0)} - {0})  # the last round that was run, whatever was chosen
     if alone:
         points = [0, *points]
     sizes = [abs(value) for value in part["mean"].to_list() if value is not None and math.isfinite(value)]
@@ -118,10 +120,11 @@ def _table(page: Page, part: pl.DataFrame, *, alone: bool) -> dict[str, Any]:
 
 def _number_cell(row: Row | None, digits: int) -> Row:
     if row is None or row["mean"] is None:
-        why = "no chain came this far" if row is None else f"{row['n_missing']} values missing"
+        why = "no chain this long" if row is None else f"{row['n_missing']} missing"
         return {"text": "–", "says": why}
-    says = f"{interval(row['low'], row['high'], digits)}, {row['n_cases']} cases, {row['n_missing']} missing"
-    return {"text": number(row["mean"], digits), "says": says}
+    says = [interval(row["low"], row["high"], digits), f"n {row['n_cases']}"]
+    says += [f"{row['n_missing']} missing"] if row["n_missing"] else []
+    return {"text": number(row["mean"], digits), "says": ", ".join(part for part in says if part)}
 
 
 def survival_section(page: Page) -> list[Row]:

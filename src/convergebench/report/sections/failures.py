@@ -11,7 +11,7 @@ from convergebench.report.input import Row, rows
 from convergebench.report.page import MOST_DRAWN, Page
 from convergebench.report.sections.base import TemplateSection
 from convergebench.report.variant import POOLED, ordered
-from convergebench.report.wording import count, number, percent, percents
+from convergebench.report.wording import number, percent, percents
 
 MOST_PANELS = 64
 """Variants in the switch; the long table has all."""
@@ -74,12 +74,14 @@ def share_cell(row: Row | None) -> Row:
         none = dict.fromkeys(("interval", "says", "first"), "")
         return {**none, "text": "not examined", "shade": None, "seen": 0, "undecided": 0}
     undecided = row["undecided"] or 0
-    first = f", from step {number(row['first_step'], 0)} (median)" if row["first_step"] is not None else ""
-    says = f"seen in {row['seen']} of {count(row['chains'], 'chain')}{first}; {undecided} could not be told; "
+    says = [f"{row['seen']} of {row['chains']}"]
+    says += [f"step {number(row['first_step'], 0)}"] if row["first_step"] is not None else []
+    says += [f"{undecided} undecided"] if undecided else []
+    says += [str(row["source_of"])] if row["source_of"] else []
     return {
         "text": percent(row["share"]) if row["share"] is not None else "cannot tell",
         "interval": percents(row["low"], row["high"]),
-        "says": says + f"said by: {row['source_of'] or 'nobody'}",
+        "says": ", ".join(says),
         "shade": None if row["share"] is None else round(row["share"], 3),
         "seen": row["seen"] or 0,
         "undecided": undecided,
@@ -87,4 +89,4 @@ def share_cell(row: Row | None) -> Row:
     }
 
 
-FAILURES = TemplateSection("failures", "How it fails", "failures_section.html", failures_section, key="failures")
+FAILURES = TemplateSection("failures", "Failures", "failures_section.html", failures_section, key="failures")

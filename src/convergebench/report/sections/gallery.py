@@ -139,7 +139,7 @@ def _verdict(shares: list[Row], blocks: list[Row]) -> str:
     under = "" if top["pair"] == "all" else f" under {top['pair']}"
     interval = f" (95%: {top['interval']})" if top["interval"] else ""
     return (
-        f"{top['title']} is what {top['editor']} shows most often: in {percent(top['share'])}{interval} "
+        f"{top['title']} is the most frequent failure of {top['editor']}: in {percent(top['share'])}{interval} "
         f"of {count(top['chains'], 'chain')}{under}."
     )
 

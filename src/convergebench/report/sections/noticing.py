@@ -1,4 +1,4 @@
-"""When it breaks, and when the editor notices: onsets, first notices, and the delay between the two."""
+"""Onset of damage, and when the editor notices it: onsets, first notices, and the delay between the two."""
 
 from __future__ import annotations
 
@@ -128,4 +128,4 @@ def _answer_counts(noticing: pl.DataFrame) -> tuple[int, int, int]:
     return tuple(int(noticing[name].sum() or 0) for name in ("asked", "unparsable", "missing"))  # type: ignore[return-value]
 
 
-ONSET = TemplateSection("onset", "When it breaks", "noticing_section.html", noticing_section, key="noticing")
+ONSET = TemplateSection("onset", "Onset of damage", "noticing_section.html", noticing_section, key="noticing")

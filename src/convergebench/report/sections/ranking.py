@@ -11,7 +11,16 @@ from convergebench.report.charts.series import drawable
 from convergebench.report.input import Row, rows
 from convergebench.report.page import MOST_DRAWN, Page
 from convergebench.report.sections.base import TemplateSection
-from convergebench.report.wording import interval, no_interval, no_score, number, p_value, percent, rounds_interval
+from convergebench.report.wording import (
+    count,
+    interval,
+    no_interval,
+    no_score,
+    number,
+    p_value,
+    percent,
+    rounds_interval,
+)
 
 
 def ranking_section(page: Page) -> dict[str, Any]:
@@ -128,9 +137,7 @@ def _cell(row: Row | None) -> Row | None:
         "interval": interval(row["low"], row["high"], 1),
         "p": p_value(row["p_holm"]),
         "significant": bool(row["significant"]),
-        "says": f"difference {number(row['difference'], 2)} ({interval(row['low'], row['high'], 2)}), "
-        f"p = {p_value(row['p'])}, after Holm {p_value(row['p_holm'])}, {row['n_cases']} cases, "
-        f"{row['n_sources']} sources, up to n = {row['rounds']}",
+        "n": f"{row['n_cases']} ({count(row['n_sources'], 'image')})",
     }
 
 

@@ -175,4 +175,4 @@ def _figures(page: Page) -> Iterator[tuple[str, Chart]]:
         yield "ratings-preference", strength_chart(page, found)
 
 
-RATINGS = TemplateSection("ratings", "What people say", "ratings.html", ratings_section, _figures, key="ratings")
+RATINGS = TemplateSection("ratings", "Human ratings", "ratings.html", ratings_section, _figures, key="ratings")

@@ -124,4 +124,4 @@ def _row(row: Row, given: ReportInput) -> Row:
     }
 
 
-SENSITIVITY = TemplateSection("sensitivity", "Our choices", "sensitivity.html", sensitivity_section, key="sensitivity")
+SENSITIVITY = TemplateSection("sensitivity", "Settings", "sensitivity.html", sensitivity_section, key="sensitivity")

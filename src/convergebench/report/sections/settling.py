@@ -136,4 +136,4 @@ def _shapes(page: Page) -> dict[str, Any]:
     return {"names": named, "rows": lines}
 
 
-SETTLING = TemplateSection("settling", "Does it settle?", "settling.html", settling_section, key="settling")
+SETTLING = TemplateSection("settling", "Convergence", "settling.html", settling_section, key="settling")

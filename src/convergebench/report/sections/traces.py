@@ -181,12 +181,12 @@ def _context(page: Page) -> dict[str, Any] | None:
     return trace and {"trace": trace}
 
 
-TRACE = TemplateSection("trace", "Score and picture", "trace_section.html", _context)
+TRACE = TemplateSection("trace", "Score and image", "trace_section.html", _context)
 TRACES = PageBeside(
     "score-traces",
     "traces.html",
     "score traces",
-    Markup("Any chain's scores beside its pictures"),
+    Markup("Scores and images of any chain"),
     "decay",
     lambda page: {"trace": _shown(page), "steps": list(STEPS)},
 )

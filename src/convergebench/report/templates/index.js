@@ -52,7 +52,7 @@ function drawRows() {
       CB.make("td", { className: "num" }, row.rounds + " of " + row.planned), CB.make("td", {}, row.status));
   });
   document.getElementById("chain-table").replaceChildren(CB.make("thead", {}, head),
-    CB.make("tbody", {}, ...(lines.length ? lines : [CB.make("tr", {}, CB.make("td", { colSpan: 11 }, "No chain fits this choice."))])));
+    CB.make("tbody", {}, ...(lines.length ? lines : [CB.make("tr", {}, CB.make("td", { colSpan: 11 }, "No chain matches these filters."))])));
   const back = CB.make("button", { disabled: state.page === 0 }, "← back");
   const on = CB.make("button", { disabled: state.page >= pages - 1 }, "next →");
   back.addEventListener("click", () => { state.page -= 1; drawRows(); });

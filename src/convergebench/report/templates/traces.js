@@ -102,7 +102,7 @@ function show() {
       CB.make("span", { className: "n" }, CB.make("b", {}, at ? String(at) : "source")), ...numbers.map(([one, found]) => CB.make("span", { className: "n" }, `${one.name} ${short(found[1])}`))));
   }));
   $("finding").textContent = parted(...both) || both.map(says).filter(Boolean).join(" ") || `${metric.name} of ${chain.editor} on ${chain.case}`;
-  $("caption").replaceChildren(CB.make("span", { className: "swatch", style: CB.swatches[chain.editor] }), `${chain.editor}, ${chain.case}. `, CB.make("b", {}, metric.name), `: ${metric.summary} Dots are the steps whose pictures stand below.`);
+  $("caption").replaceChildren(CB.make("span", { className: "swatch", style: CB.swatches[chain.editor] }), `${chain.editor}, ${chain.case}. `, CB.make("b", {}, metric.name), `: ${metric.summary} Dots mark the steps shown below.`);
   history.replaceState(null, "", "#" + new URLSearchParams({ c: view.key, m: view.metric }));
   document.body.dataset.ready = `${view.key}:${view.metric}`;
 }

@@ -28,5 +28,5 @@ def composition_section(page: Page) -> dict[str, Any] | None:
 
 
 COMPOSITION = TemplateSection(
-    "factory-composition", "What it is made of", "factory_composition.html", composition_section, key="made_of"
+    "factory-composition", "Composition", "factory_composition.html", composition_section, key="made_of"
 )

@@ -70,12 +70,13 @@ def value_cell(row: Row | None, places: int) -> Row:
     """Text, interval and mark of a table's cell; why it is empty where it is."""
     if row is None or row["mean"] is None:
         note = str(row.get("note") or "") if row else ""
-        return {"text": NO_REFERENCE if note == "no reference" else "–", "interval": "", "best": False, "note": note}
+        text = NO_REFERENCE if note == "no reference" else "–"
+        return {"text": text, "interval": "", "best": False, "why": note}
     return {
         "text": number(row["mean"], places),
         "interval": interval(row["low"], row["high"], places),
         "best": bool(row.get("best")),
-        "note": str(row.get("note") or ""),
+        "why": "",
     }
 
 

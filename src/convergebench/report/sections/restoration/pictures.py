@@ -9,11 +9,14 @@ from math import ceil
 from typing import Any
 
 from convergebench.report.chains import relative, viewer_link
+from convergebench.report.crops import crop_strip
 from convergebench.report.input import Row
 from convergebench.report.page import Page
 
 SIDE = 320
 """Pixels of a picture's long side on the page."""
+SHOWN = 160
+"""About the same, where seven stand side by side."""
 CLEAN = "clean picture"
 MOST_ACROSS = 7
 """Most pictures side by side; more are laid out in lines of about the same length."""
@@ -98,15 +101,18 @@ class RestoredPictures:
         """A strip with the links to small and full pictures filled in."""
         there = [one for one in pictures if one is not None]
         small = self.page.thumbnails.make((one["image"] for one in there), crop=SIDE)
+        readable = [one["image"] for one in there if one["image"] in small]
+        cut = crop_strip(self.page.thumbnails, readable, shown_at=SHOWN)
+        crops = cut.crops if cut else {}
         lines = max(1, ceil(len(there) / MOST_ACROSS))
         columns = max(1, ceil(len(there) / lines))
-        return {"title": title, "columns": columns, "pictures": [self._filled(one, small) for one in there]}
+        return {"title": title, "columns": columns, "pictures": [self._filled(one, small, crops) for one in there]}
 
-    def _filled(self, one: Row, small: dict[str, str]) -> Row:
+    def _filled(self, one: Row, small: dict[str, str], crops: dict[str, str]) -> Row:
         thumb = small.get(one["image"] or "")
         full = relative(self.page.given.run / one["image"], self.page.out) if thumb else ""
         why = one["why"] or ("" if thumb else "no picture: the file cannot be read")
-        return {**one, "thumb": thumb, "full": full, "why": why}
+        return {**one, "thumb": thumb, "full": full, "why": why, "crop": crops.get(one["image"] or "")}
 
 
 def readable(strips: Iterable[Row]) -> list[Row]:

@@ -124,7 +124,7 @@ def _figures(page: Page) -> Iterator[tuple[str, Any]]:
 
 TRADEOFF = TemplateSection(
     "restoration-tradeoff",
-    "Closeness or looks",
+    "Fidelity and appearance",
     "restoration_tradeoff.html",
     tradeoff_section,
     _figures,

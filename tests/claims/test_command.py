@@ -89,7 +89,7 @@ def test_answers_are_written_as_the_name_says(cbench: Callable[..., Told], tmp_p
         *("# Claims", "## On the tables of the papers", "## Waiting for a run")
     ]
     assert "| K16 | holds | 1,400 images were made with each further editor. *Tested: " in page
-    assert "- B1 (banana100): No classical metric sees the damage on every image." in page
+    assert "- B1 (banana100): No classical metric detects the damage on every image." in page
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     assert rows["K16"]["evidence"] == "stated 1400, worked out 1400"

@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "degradations.md"
 def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(reader.root / "cache"))
     assert reader.follow(blocks(PAGE)) == 5
-    assert (reader.root / "sets" / "spoilt" / "images" / "anna.motion-blur.png").is_file()
+    assert (reader.root / "sets" / "degraded" / "images" / "anna.motion-blur.png").is_file()
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -132,7 +132,7 @@ def test_only_what_is_measured_already_changes_nothing(folder: Path, cbench: Typ
         (("run", "--gaps", "5", "--baseline", "5"), "gap 5 does not lie after the baseline (5)"),
         (("run", "--gaps", ","), "--gaps ,: give whole numbers"),
         (("run", "--gaps=-5,10"), "--gaps -5,10: give whole numbers"),
-        (("run", "--by", "leg"), "--by leg: say round or step"),
+        (("run", "--by", "leg"), "--by leg: use round or step"),
         (("run", "--percentile", "100"), "--percentile 100: give a number between 0 and 100"),
         (("run", "--percentile", "nan"), "--percentile nan: give a number between 0 and 100"),
         (("run", "--out", "mos.csv"), "--out mos.csv is a file; name a folder"),
@@ -294,7 +294,7 @@ def test_pictures_that_are_gone_cannot_be_scored_again_and_the_page_is_made_all_
     shutil.rmtree(folder / "run" / "images")
     said = cbench("audit", folder / "run", "-m", "brisque", "--out", folder / "again")
     assert said.code == 0, said.err
-    assert "note: 2 of 2 pictures to be scored again are not on this disk" in said.err
+    assert "note: 2 of 2 pictures to be scored again are not on disk" in said.err
     assert "not on this disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
 
 

@@ -52,7 +52,7 @@ def test_the_table_says_what_a_model_takes_costs_and_until_when_it_lives(rows: d
 
 def test_what_has_ended_is_apart_with_its_successor() -> None:
     text = listed()
-    alive, _, ended = text.partition("no longer to be had:")
+    alive, _, ended = text.partition("no longer available:")
     assert "gpt-image-1 ended on 2026-10-23; use " in ended
     assert not any(line.startswith("gpt-image-1 ") for line in alive.splitlines())
 

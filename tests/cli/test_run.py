@@ -97,7 +97,7 @@ def test_ctrl_c_is_clean_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, out + err
-    assert "the same command goes on" in out
+    assert "run the same command to continue" in out
     assert "Traceback" not in err
     before = world.calls
     assert before < 24

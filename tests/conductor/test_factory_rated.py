@@ -152,7 +152,7 @@ def test_an_answer_that_was_changed_after_it_was_added_is_told_and_the_first_cou
     add_ratings(root, [file_of(tmp_path, rows)])
     rows[0]["value"] = 1.0
     done = run_inside(["factory", "ratings", str(root), str(file_of(tmp_path, rows))], tmp_path, {})
-    assert "1 changed since they were added, of which the first count" in done.stdout
+    assert "1 changed since they were added; the first values count" in done.stdout
     assert set(ratings_of(root)["value"]) == {0.5}
 
 

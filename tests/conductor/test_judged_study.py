@@ -156,7 +156,7 @@ def test_a_study_may_ask_a_role_of_its_own_name_and_a_slip_in_a_name_is_one_line
     ("study", "line"),
     [
         ("judged", "on top: at most 4 questions to the judge, $0.32"),
-        ("written", "on top: an unknown number of questions to the judge, at a price that nobody knows"),
+        ("written", "on top: an unknown number of questions to the judge, at an unknown price"),
     ],
 )
 def test_a_forecast_counts_the_questions_of_the_study_or_says_that_it_cannot(

@@ -93,7 +93,7 @@ def test_each_package_is_downloaded_once_and_its_pictures_are_used(suite: str, s
     assert fetched(suite) == [
         "pypi photos 1.0: 3 pictures fetched",
         "npm @web/pictures 1.0: 1 picture fetched",
-        f"{suite}: all 4 pictures are here",
+        f"{suite}: all 4 images are here",
     ]
     assert [path for path in server.asked if path.endswith((".whl", ".tgz"))] == [
         "/files/photos-1.0-py3-none-any.whl",
@@ -156,4 +156,4 @@ def test_a_picture_of_a_debian_package_has_to_come_as_a_file(tmp_path: Path) -> 
 
 
 def test_a_suite_without_such_pictures_has_nothing_to_fetch() -> None:
-    assert fetched("quick") == ["quick: all 12 pictures are here"]
+    assert fetched("quick") == ["quick: all 12 images are here"]

@@ -66,12 +66,14 @@ def damage_metric(named: str) -> str:
 
     metric = without_first(named) or "ssim"
     if is_file(metric):  # a rubric asks about one picture or an edit; a run's word must not have a file read
-        raise StudyError("damage names a rubric file, which compares nothing with the source; name ssim, lpips or such")
+        raise StudyError(
+            "damage names a rubric file, which does not compare with the source; use ssim, lpips or similar"
+        )
     facts = load_metric(metric).facts
     if facts.kind not in ("full-reference", "semantic"):
-        raise StudyError(f"damage = '{named}' compares nothing with the source; name ssim, lpips or the like")
+        raise StudyError(f"damage = '{named}' does not compare with the source; use ssim, lpips or similar")
     if facts.better == "neither":
-        raise StudyError(f"damage = '{named}' does not say which pictures are worse; name ssim, lpips or the like")
+        raise StudyError(f"damage = '{named}' does not say which images are worse; use ssim, lpips or similar")
     return metric
 
 

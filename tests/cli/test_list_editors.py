@@ -32,7 +32,7 @@ def test_an_embedded_editor_is_ready(rows: dict[str, Any]) -> None:
 
 def test_a_model_says_which_key_it_lacks_and_what_to_type(rows: dict[str, Any]) -> None:
     assert rows["flux-kontext-pro"]["here"] == "no"
-    assert rows["flux-kontext-pro"]["lacks"] == ["BFL_API_KEY is not set; bfl wants a key: export BFL_API_KEY=…"]
+    assert rows["flux-kontext-pro"]["lacks"] == ["BFL_API_KEY is not set; bfl needs a key: export BFL_API_KEY=…"]
 
 
 def test_with_its_key_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:

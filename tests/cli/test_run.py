@@ -43,7 +43,7 @@ def test_a_study_runs_from_file_to_report(world: World) -> None:
     world.cbench("report", "runs/one", "--plots", "none")
     assert list(plots.iterdir()) == []
     assert "figures for print" not in (run / "report" / "index.html").read_text(encoding="utf-8")
-    assert "--plots jpg: say png, svg, pdf" in world.cbench("report", "runs/one", "--plots", "jpg", ok=False).stderr
+    assert "--plots jpg: use png, svg, pdf" in world.cbench("report", "runs/one", "--plots", "jpg", ok=False).stderr
 
 
 def test_the_same_command_goes_on_and_growing_goes_on(world: World) -> None:

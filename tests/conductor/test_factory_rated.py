@@ -181,7 +181,7 @@ def test_a_run_whose_name_looks_like_a_formula_can_be_rated(tmp_path: Path) -> N
         ("case", "picture-00000/no/0", "the run has no judged edit of it"),
         ("position", "99", "the run has no judged edit there"),
         ("position", "-1", "give a whole number"),
-        ("image", "i1:" + "0" * 64, "the run has another picture there"),
+        ("image", "i1:" + "0" * 64, "the run has a different image there"),
         ("question", "seamlesness", "did you mean 'seamlessness'"),
         ("value", "1.01", "give a number from 0 to 1"),
         ("value", "-0.1", "give a number from 0 to 1"),

@@ -134,7 +134,7 @@ def test_gaps_repeats_and_damaged_pictures_are_one_line_each(tmp_path: Path) -> 
     prepared = prepare_recordings(found.chains, faults=found.faults)
     assert len(prepared.chains) == 4, "the other run of each image"
     gap, twice, strange, short = prepared.left_out
-    assert gap == "chain 'a/replicate/0' has step 3 but no step 2; add it or remove what follows"
+    assert gap == "chain 'a/replicate/0' has step 3 but no step 2; add it or remove the later ones"
     assert "chain 'b/replicate/0' has step 3 twice" in twice
     assert "step-003.png is not a readable image (12 bytes" in strange
     assert "step-003.png is cut short" in short

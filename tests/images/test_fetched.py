@@ -151,7 +151,7 @@ def test_a_picture_that_this_machine_decodes_otherwise_is_named_and_not_used(sui
 def test_a_picture_of_a_debian_package_has_to_come_as_a_file(tmp_path: Path) -> None:
     path = tmp_path / "suite.toml"
     path.write_text('name = "mine"\n' + row("a", SMALL, "usr/share/a.jpg", registry="debian"), encoding="utf-8")
-    with pytest.raises(StudyError, match="cannot be fetched, since mirrors drop old versions; give path"):
+    with pytest.raises(StudyError, match="cannot be fetched, because mirrors drop old versions; give path"):
         load_suite(str(path))
 
 

@@ -147,7 +147,7 @@ def test_values_that_blamed_an_image_for_its_damaged_file_are_measured_again(tmp
     walk(root, CountingEditor(), rounds=2)
     fill_in(root, "psnr")
     with closing(sqlite3.connect(root / "run.sqlite", isolation_level=None)) as connection:
-        detail = "images/ab/cd.png cannot be decoded: its pixel data is damaged; get the file again"
+        detail = "images/ab/cd.png cannot be decoded: its pixel data is damaged; download or copy it again"
         for status, number in (("unreadable", 2), ("source-unfit", 1)):
             connection.execute(
                 "update measurements set value = null, status = ?, detail = ? where comparison in "

@@ -112,7 +112,7 @@ def test_a_file_that_is_not_a_network_is_named(monkeypatch: pytest.MonkeyPatch, 
     folder.mkdir()
     (folder / "model.pth").write_bytes(b"not a network at all")
     seeded(monkeypatch, "augnet", folder)
-    with pytest.raises(Prerequisite, match=r"model\.pth cannot be read as tensors alone"):
+    with pytest.raises(Prerequisite, match=r"model\.pth contains more than tensors"):
         value(photograph("coffee"), photograph("chelsea"))
 
 

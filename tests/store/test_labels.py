@@ -139,7 +139,7 @@ START = "counting,first/plus/0,lattice"
         ("counting,first/plus/9,lattice,yes,1,,,,,,anna,", "row 2, column case: 'first/plus/9': the run has no such"),
         ("counting,first/plus/0,latice,yes,1,,,,,,anna,", "column mode: 'latice': unknown failure mode; did you mean"),
         (f"{START},maybe,1,,,,,,anna,", "row 2, column present: 'maybe': say yes or no"),
-        (f"{START},,1,,,,,,anna,", "row 2, column present: '': say yes or no, since step is filled in"),
+        (f"{START},,1,,,,,,anna,", "row 2, column present: '': say yes or no, since step is set for every call"),
         (f"{START},yes,,,,,,,anna,", "row 2, column step: '': give a whole number from 1 to 6"),
         (f"{START},yes,7,,,,,,anna,", "row 2, column step: '7': give a whole number from 1 to 6"),
         (f"{START},yes,1.5,,,,,,anna,", "column step: '1.5': give a whole number"),
@@ -188,7 +188,7 @@ def test_a_person_may_not_contradict_or_repeat_themselves(
         (",".join(COLUMNS).replace("mode", "modes"), "row 1: unknown column 'modes'; did you mean 'mode'?"),
         (",".join(COLUMNS[:-1]), "row 1: no column note"),
         (",".join([*COLUMNS, "by"]), "row 1: a column twice"),
-        (";".join(COLUMNS), "has semicolons between its columns"),
+        (";".join(COLUMNS), "uses semicolons between columns"),
         ("", "no column editor, case"),
     ],
 )

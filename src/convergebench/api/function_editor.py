@@ -54,7 +54,7 @@ class FunctionEditor(BaseEditor):
             if inspect.isawaitable(answer):
                 answer = await answer
         if not isinstance(answer, Image.Image):  # a mistake in the function: trying again would not help
-            raise TypeError(f"{self.name} gave {type(answer).__name__} where a PIL image is needed")
+            raise TypeError(f"{self.name} returned {type(answer).__name__} instead of a PIL image")
         return Edited(picture_bytes(answer), "image/png", self.name)
 
 

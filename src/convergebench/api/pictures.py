@@ -40,15 +40,15 @@ def picture_bytes(picture: Picture) -> bytes:
     if isinstance(picture, np.ndarray):
         if picture.dtype != np.uint8 or picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
             raise StudyError(
-                f"an array of shape {picture.shape} and type {picture.dtype} is no picture; give uint8 of the shape "
-                "height × width × 3, or height × width"
+                f"an array of shape {picture.shape} and type {picture.dtype} is not an image; give uint8 of shape "
+                f"height × width × 3 or height × width"
             )
         picture = Image.fromarray(picture) if picture.size else Image.new("RGB", (0, 0))
     if not isinstance(picture, Image.Image):
         shown = " ".join(repr(picture).split())[:80]
-        raise StudyError(f"{shown} is no picture; give a path, a PIL image or an array of pixels")
+        raise StudyError(f"{shown} is not an image; give a path, a PIL image or an array of pixels")
     if 0 in picture.size:
-        raise StudyError("a picture without pixels is none; give one that is at least 1 × 1")
+        raise StudyError("the image has no pixels; give one that is at least 1 × 1")
     if picture.mode not in ("RGB", "RGBA", "L", "LA", "P", "1", "I;16"):
         picture = picture.convert("RGB")
     data = BytesIO()
@@ -65,7 +65,7 @@ def source_images(pictures: Sequence[Picture] | Mapping[str, Picture], kind: str
     """Pictures as the images that a study starts from; a mapping names them, files have their names already."""
     known = next((one for one in KINDS if one == kind), None)
     if known is None:
-        raise StudyError(f"kind = '{kind}' is none of {', '.join(KINDS)}")
+        raise StudyError(f"kind = '{kind}' is not one of {', '.join(KINDS)}")
     given = several(pictures, "images") if not isinstance(pictures, Mapping) else ()
     named = dict(pictures) if isinstance(pictures, Mapping) else dict(zip(_names(given), given, strict=True))
     if not named:

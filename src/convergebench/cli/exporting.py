@@ -25,7 +25,9 @@ def export(
     ] = False,
     splits: Annotated[
         str | None,
-        typer.Option(help="Shares of source images, e.g. 0.8,0.1,0.1; or origin, to separate photographs and drawings."),
+        typer.Option(
+            help="Shares of source images, e.g. 0.8,0.1,0.1; or origin, to separate photographs and drawings."
+        ),
     ] = None,
     patches: Annotated[
         int | None, typer.Option(min=16, help="Also cut square patches of this side length in pixels.")

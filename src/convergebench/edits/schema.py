@@ -79,7 +79,7 @@ class PairsFile(Strict):
         for name, members in self.sets.items():
             unknown = [member for member in members if member not in ids]
             if unknown:
-                raise ValueError(f"set '{name}' names pairs that are not there: {', '.join(unknown)}")
+                raise ValueError(f"set '{name}' names pairs that do not exist: {', '.join(unknown)}")
         return self
 
 

@@ -93,10 +93,10 @@ class RoleTable(Strict):
         reserved = APIS[info.data.get("api", "openai")].reserved
         for name in _names(value):
             if name in reserved:
-                raise ValueError(f"'{name}' does not go into extra")
+                raise ValueError(f"'{name}' is not allowed in extra")
             if _CONFIDENTIAL.search(name.rpartition(".")[2]):  # all of this is written into the run
                 raise ValueError(
-                    f"'{name}' looks like a secret; it goes into the environment, and key = names its variable"
+                    f"'{name}' looks like a secret; put it into an environment variable and name that with key ="
                 )
         return value
 
@@ -112,7 +112,7 @@ class RoleTable(Strict):
         for ending in APIS[self.api].endings:
             if self.base_url.endswith(ending):
                 shown = "/chat/completions" if ending == "/completions" else ending
-                raise ValueError(f"base_url should end before {shown}, mostly with /v1")
+                raise ValueError(f"base_url should end before {shown}, usually with /v1")
         # which names are allowed depends on the user's list, not on the table: an old run stays readable without it
         require_no_secret(self.base_url, self.key, any_name=True)
         return self
@@ -122,7 +122,7 @@ class RoleTable(Strict):
         facts = APIS[self.api]
         for name in facts.absent:
             if getattr(self, name) is not None:
-                raise ValueError(f"'{name}' cannot be sent: api = \"{self.api}\" has none; leave it out")
+                raise ValueError(f"'{name}' is not supported by api = \"{self.api}\"; leave it out")
         if self.detail and self.detail not in facts.details:
             known = ", ".join(sorted(facts.details))
             raise ValueError(f'api = "{self.api}" has no detail = "{self.detail}" (known: {known})')
@@ -139,7 +139,7 @@ class RoleTable(Strict):
             return self
         for name, field in type(self).model_fields.items():
             if name not in _EITHER_KIND and getattr(self, name) != field.get_default(call_default_factory=True):
-                raise ValueError(f'\'{name}\' goes with kind = "served"; "{self.kind}" always answers the same')
+                raise ValueError(f'\'{name}\' needs kind = "served"; "{self.kind}" always gives the same answer')
         return self
 
     @model_serializer(mode="wrap")

@@ -52,13 +52,13 @@ class AuditSettings:
         early = [gap for gap in self.gaps if gap <= self.baseline]
         if early:
             raise ValueError(
-                f"gap {early[0]} does not lie after the baseline ({self.baseline}); give later ones, e.g. 5, 10, 20"
+                f"gap {early[0]} is not after the baseline ({self.baseline}); give later ones, e.g. 5, 10, 20"
             )
         if len(set(self.gaps)) < len(self.gaps):
-            raise ValueError("a gap is named twice")
+            raise ValueError("a gap is listed twice")
         for name, (low, high) in self.ranges.items():
             if not (isfinite(low) and isfinite(high) and low < high):
-                raise ValueError(f"the range of {name} goes from {low:g} to {high:g}; give a lower and an upper end")
+                raise ValueError(f"the range of {name} is [{low:g}, {high:g}]; give the lower end first")
 
 
 @dataclass(frozen=True, slots=True)

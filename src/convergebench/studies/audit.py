@@ -1,4 +1,4 @@
-"""Copies that wear and additions that do not: which no-reference metric notices the damage and nothing else?"""
+"""Copies that degrade and additions that do not: which no-reference metric detects the damage and nothing else?"""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def missing_study(name: str) -> str:
     try:
         _study_of_run(name)
     except ConvergeBenchError as error:
-        return f"{error}; the run is shown as any study's would be"
+        return f"{error}; the run is shown with the general sections only"
     return ""
 
 

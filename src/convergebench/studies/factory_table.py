@@ -24,7 +24,7 @@ class Weights(Strict):
     @model_validator(mode="after")
     def _something_counts(self) -> Weights:
         if sum(self.model_dump().values()) <= 0:
-            raise ValueError("all weights are 0, so every edit would score 0; give one of them more")
+            raise ValueError("all weights are 0, so every edit would score 0; raise one of them")
         return self
 
     def score(self, scores: Mapping[str, float]) -> float:
@@ -73,5 +73,5 @@ class FactoryTable(Strict):
     @classmethod
     def _in_order(cls, value: tuple[int, int]) -> tuple[int, int]:
         if value[0] > value[1]:
-            raise ValueError(f"the fewest turns come first: [{value[1]}, {value[0]}]")
+            raise ValueError(f"give the smallest number of turns first: [{value[1]}, {value[0]}]")
         return value

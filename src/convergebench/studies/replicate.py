@@ -1,4 +1,4 @@
-"""Copy, flip, rotate, rebuild or add, up to a hundred times: how does a picture decay, and in which ways?"""
+"""Copy, flip, rotate, rebuild or add, up to a hundred times: how does an image degrade, and in which ways?"""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Replicate(BaseStudy):
             for name in row.images:
                 if name not in known:
                     raise StudyError(
-                        f"[[{self.name}.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} "
+                        f"[[{self.name}.grid]] asks for an image that does not exist: '{name}'{suggest(name, known)} "
                         f"(the suite, its kinds and --limit leave {len(known)})"
                     )
             for variant in _variants(row):
@@ -161,7 +161,7 @@ class Replicate(BaseStudy):
         steps = row.steps or self.table.steps
         if variant.compared == "cycle" and steps < variant.period:
             raise StudyError(
-                f"'{variant.id}' comes back after {variant.period} steps, and only {steps} are asked for; raise steps"
+                f"'{variant.id}' returns to the source after {variant.period} steps, but steps = {steps}; raise steps"
             )
         model = next((one for one in shipped_variants() if one.id == variant.baseline), None)
         if model is None or variant.independent or not variant.settings or variant.steps != model.steps:

@@ -1,4 +1,4 @@
-"""Edit, undo, repeat: how far from the original, how fast, does it settle?"""
+"""Edit, undo, repeat: how far does an image drift from the original, how fast, and does it settle?"""
 
 from __future__ import annotations
 
@@ -141,5 +141,5 @@ def _as_asked(pair: EditPair) -> dict[str, Any]:
 
 def _undoable(pair: EditPair) -> EditPair:
     if not pair.backward:
-        raise StudyError(f"edit pair '{pair.label}' has no backward instruction, and a round trip undoes every edit")
+        raise StudyError(f"edit pair '{pair.label}' has no backward instruction, but a round trip undoes every edit")
     return pair

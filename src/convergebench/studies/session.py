@@ -1,4 +1,4 @@
-"""One instruction after another, none undone: how far does an ordinary editing session change an image?"""
+"""One instruction after another, none undone: how much does an ordinary editing session change an image?"""
 
 from __future__ import annotations
 

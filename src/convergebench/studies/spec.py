@@ -163,7 +163,7 @@ def file_model(study: str) -> type[StudySpec]:
     table: Any = (parameters, Field(default_factory=parameters, alias=study))
     name = study.replace("-", "_")
     if name in StudySpec.model_fields or hasattr(StudySpec, name):
-        raise StudyError(f"study '{study}' cannot be used: every study file has '{name}' already; give it another name")
+        raise StudyError(f"study '{study}' cannot be used: '{name}' is a key of every study file; choose another name")
     return create_model("StudyFile", __base__=StudySpec, **{name: table})
 
 

@@ -105,7 +105,7 @@ class _Lines:
         ({"editors": [lambda image, words: image]}, "editors={'NAME': function}"),
         ({"editors": [3]}, "3 is no editor"),
         ({"editors": ["sim-jpg"]}, "did you mean 'sim-jpeg'"),
-        ({"kind": "dog"}, "kind = 'dog' is none of face, object, scene"),
+        ({"kind": "dog"}, "kind = 'dog' is not one of face, object, scene"),
         ({"align": "fitt"}, "did you mean 'fit'"),
         ({"rounds": 0}, "rounds"),
         ({"edit": {"pairs": ["v1"]}}, "run() has no argument 'edit'; did you mean 'edits'"),

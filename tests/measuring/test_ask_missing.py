@@ -369,7 +369,7 @@ def test_an_asked_metric_is_a_metric_that_pixels_alone_cannot_fill(metric: Asked
     assert metric.facts.roles == tuple(metric.rubrics)
     for kind in metric.rubrics:
         assert set(metric.fields) <= {field.name for field in load_rubric(metric.rubrics[kind]).reply.fields}
-    with pytest.raises(StudyError, match="filled in by cbench measure"):
+    with pytest.raises(StudyError, match="cbench measure asks for it"):
         metric.measure([Item(None)])  # type: ignore[arg-type]
 
 

@@ -190,7 +190,7 @@ def test_a_damaged_image_is_not_sent_to_an_editor(tmp_path: Path) -> None:
     for file in files:
         (root / file).write_bytes((root / file).read_bytes()[:30])
     editor = Drifting()
-    with pytest.raises(StudyError, match="is not the image it was; restore this file"):
+    with pytest.raises(StudyError, match="has changed since it was stored; restore this file"):
         walk(root, editor, rounds=2)
     assert editor.calls == 0
 

@@ -85,7 +85,7 @@ def test_self_value_symmetry_batch_and_sizes(small: Path) -> None:
 
 
 def test_too_small_to_recognise_anything(small: Path) -> None:
-    with pytest.raises(Unmeasurable, match="is under 16 pixels a side"):
+    with pytest.raises(Unmeasurable, match="has a side shorter than 16 pixels"):
         value(photograph("chelsea", 40, 15), photograph("chelsea"))
 
 

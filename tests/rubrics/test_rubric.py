@@ -189,7 +189,7 @@ def test_a_rubric_without_a_metric_table_is_no_metric() -> None:
 def test_a_rubric_cannot_pass_for_a_metric_that_there_is(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OWN.replace('name = "mood"', 'name = "psnr"'))
-    with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like a metric that there is already; rename it"):
+    with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like an existing metric; rename it"):
         metric_from_rubric(load_rubric(str(path)), str(path))
 
 

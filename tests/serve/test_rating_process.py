@@ -123,7 +123,7 @@ def test_links_go_to_a_file_that_only_its_owner_reads(run: Path, tmp_path: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     again = cbench("rate", str(run), "--raters", "4", "--plan-only", "--links", str(file))
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "already exists" in again.err
     with closing(RatingBook.open(book_path(run, "score"))) as book:
         assert book.raters() == [1, 2, 3], "no rater without a link"
 

@@ -85,7 +85,7 @@ def test_what_is_put_is_what_is_read_whatever_was_there_before(good: bytes, othe
         store = ImageStore(Path(folder))
         file = path.relative_to(folder).as_posix()
         if other != good:
-            with pytest.raises(DamagedImage, match="is not the image it was"):
+            with pytest.raises(DamagedImage, match="has changed since it was stored"):
                 store.read(file)
         store.put(good, "image/png")
         assert store.read(file) == good

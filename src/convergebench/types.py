@@ -204,14 +204,14 @@ class Edited:
     image: bytes
     mime: str
     model: str
-    """Who says to have answered: the resolved id."""
+    """The resolved model id that the provider reported."""
     dollars: float = 0.0
     reasoning: str | None = None
     """The summary as it came; `convergebench.reasoning` splits it into its titled sections."""
     raw: str | None = None
     """The reply, without image bytes."""
     used: Mapping[str, Any] = field(default_factory=dict)
-    """What was really sent beside the words: seed, temperature, size, quality …"""
+    """What was actually sent besides the instruction: seed, temperature, size, quality …"""
 
 
 @runtime_checkable

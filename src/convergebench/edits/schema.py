@@ -37,9 +37,9 @@ class PairRow(Strict):
     after: str = ""
     """What it shows with it: "a portrait of a person wearing glasses"."""
     adds: Nouns = ()
-    """What the forward edit adds, by all its names; pictures that are said to hold one of them are left out."""
+    """What the forward edit adds, by all its names; images listed as showing one of them are left out."""
     needs: Nouns = ()
-    """What the edit acts on, by all its names; pictures that are said to hold none of them are left out."""
+    """What the edit acts on, by all its names; images listed as showing none of them are left out."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
 
     def pairs(self, wordings: int) -> tuple[EditPair, ...]:

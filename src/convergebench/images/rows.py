@@ -201,7 +201,7 @@ class ManifestFile(Strict):
     version: Annotated[int, Field(ge=1)] = 1
     title: str = ""
     square: Length = 0
-    """Side in pixels of the squares that all pictures are scaled and cut to; 0: they are used as they are."""
+    """Side in pixels of the squares that all images are scaled and cropped to; 0 = they are used as they are."""
     curation: Curation | None = None
     image: Annotated[tuple[ImageRow, ...], Field(min_length=1), BeforeValidator(_no_recipes)]
 

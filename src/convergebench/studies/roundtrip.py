@@ -41,7 +41,7 @@ class RoundTripTable(Strict):
     rounds: Annotated[int, Field(ge=1, le=1000)] = 20
     """Round trips per chain. Flag: `--rounds`."""
     replicates: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How often each case is run; replicates never share a call."""
+    """Runs of each case; replicates never share a call."""
     order: Order = "single"
     """`single`: A A⁻¹. `nested`: A B B⁻¹ A⁻¹. `crossed`: A B A⁻¹ B⁻¹."""
 

@@ -86,7 +86,7 @@ def test_a_slip_is_told_in_one_line(before: str, after: str, message: str, tmp_p
     [
         (', column = "SSIM" }', " }", 'a side names no column: column = "score"'),
         ('table = "paper:nb2_overall"', "", "a side names no table, and neither does its test"),
-        ('row = { method = "HYPIR" }, ', "", r"says neither which row nor what to make of several"),
+        ('row = { method = "HYPIR" }, ', "", r"gives neither a row nor a way to combine several"),
         ("left = {", 'left = { of = "mean",', "'of' gathers several rows; choose them with 'rows'"),
         ("left = {", "left = { value = 3,", "'value' takes no table, row or column"),
         ("left = {", "left = { sum = [1], ratio = [1, 2],", "is sum and ratio at once; use only one of them"),

@@ -180,10 +180,10 @@ def test_a_word_stands_for_an_end_of_the_scale() -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"choices": ()}, "names its two choices"),
-        ({"choices": ("yes",)}, "names its two choices"),
-        ({"choices": ("no", "maybe", "yes")}, "names its two choices"),
-        ({"choices": ("yes", "yes")}, "names its two choices"),
+        ({"choices": ()}, "only the form"),
+        ({"choices": ("yes",)}, "only the form"),
+        ({"choices": ("no", "maybe", "yes")}, "only the form"),
+        ({"choices": ("yes", "yes")}, "only the form"),
         ({"choices": ("No", "Yes")}, "pattern"),
         ({"form": "json"}, "only the form"),
         ({"unclipped": True}, "allows only its two words"),

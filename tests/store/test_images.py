@@ -107,7 +107,7 @@ def test_a_file_that_is_named_as_another_image_is_not_the_one_that_is_meant(tmp_
     identity = store.put(DATA, "image/png")
     other = store.put(b"other", "image/png")
     assert store.read(store.file_of(identity, "image/png"), identity) == DATA
-    with pytest.raises(DamagedImage, match="another image"):
+    with pytest.raises(DamagedImage, match="a different image"):
         store.read(store.file_of(identity, "image/png"), other)
 
 

@@ -139,7 +139,7 @@ START = "counting,first/plus/0,lattice"
         ("counting,first/plus/9,lattice,yes,1,,,,,,anna,", "row 2, column case: 'first/plus/9': the run has no such"),
         ("counting,first/plus/0,latice,yes,1,,,,,,anna,", "column mode: 'latice': unknown failure mode; did you mean"),
         (f"{START},maybe,1,,,,,,anna,", "row 2, column present: 'maybe': say yes or no"),
-        (f"{START},,1,,,,,,anna,", "row 2, column present: '': say yes or no, since step is set for every call"),
+        (f"{START},,1,,,,,,anna,", "row 2, column present: '': say yes or no, since step is filled in"),
         (f"{START},yes,,,,,,,anna,", "row 2, column step: '': give a whole number from 1 to 6"),
         (f"{START},yes,7,,,,,,anna,", "row 2, column step: '7': give a whole number from 1 to 6"),
         (f"{START},yes,1.5,,,,,,anna,", "column step: '1.5': give a whole number"),

@@ -29,7 +29,7 @@ def test_the_mark_and_the_line_ends_of_windows_change_nothing(tmp_path: Path, te
         (TEXT.encode("latin-1"), "is not UTF-8 text (byte 9)"),
         (b"a = 1\n\0", "is not valid TOML"),
         (b'a = "\\u0000"', "NUL"),
-        (b"day = 1979-05-27", "a date or time stands here"),
+        (b"day = 1979-05-27", "this is a date or time"),
         (b"x = [[1, nan]]", "finite number"),
         (b"#" * 2000, "is larger than"),
         (b'a = "' + b"x" * 101 + b'"', "the text is too long (101 characters)"),

@@ -99,7 +99,7 @@ def test_a_keyring_that_is_broken_or_missing_holds_no_key(monkeypatch: pytest.Mo
 
 
 def test_without_a_key_it_says_what_to_type() -> None:
-    said = "FIRST_KEY or SECOND_KEY is not set; gemini wants a key: export SECOND_KEY=…"
+    said = "FIRST_KEY or SECOND_KEY is not set; gemini needs a key: export SECOND_KEY=…"
     assert missing_key(("FIRST_KEY", "SECOND_KEY"), "gemini") == said
     assert lacking_key(("FIRST_KEY", "SECOND_KEY"), "gemini") == [said]
     with pytest.raises(Prerequisite, match="export SECOND_KEY"):
@@ -109,7 +109,7 @@ def test_without_a_key_it_says_what_to_type() -> None:
 @pytest.mark.parametrize("value", ["two words here", "schlüssel-12345", "line\nbreak-1234", "nul\x7fbyte-1234"])
 def test_what_cannot_be_a_key_is_refused_without_being_repeated(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("FIRST_KEY", value)
-    with pytest.raises(Prerequisite, match="FIRST_KEY holds characters that no key has") as refused:
+    with pytest.raises(Prerequisite, match="FIRST_KEY contains characters that no key has") as refused:
         find_key(("FIRST_KEY",))
     assert value not in str(refused.value)
     assert lacking_key(("FIRST_KEY",), "gemini") == [str(refused.value)]

@@ -16,14 +16,14 @@ HEAD = """# Commands
 
 | exit code | meaning |
 | --- | --- |
-| 0 | done; chains that failed beside others that were finished are told on stderr |
+| 0 | done; chains that failed while others finished are listed on stderr |
 | 1 | no chain was finished and some failed; `cbench claims --strict`: one does not hold |
 | 2 | a mistake in the command, the study file or the data, in one line on stderr |
-| 3 | stopped by `--max-cost`, or no editor could go on; the same command goes on. `cbench import`: some chains failed |
-| 70 | a defect of this package: one line on stderr that names a file for the report |
+| 3 | stopped by `--max-cost`, or no editor left; the same command continues. `cbench import`: some chains failed |
+| 70 | a bug in this package: one line on stderr that names a file for the bug report |
 | 74 | done, but standard output could not be written |
-| 130 | stopped by Ctrl-C or SIGTERM; the same command goes on |
-| 141 | whoever read the output closed it |
+| 130 | stopped by Ctrl-C or SIGTERM; the same command continues |
+| 141 | the reader of the output closed it |
 """
 
 

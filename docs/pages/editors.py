@@ -16,7 +16,7 @@ HEAD = """# Editors
 
 An editor is named in a study file (`editors = ["sim-jpeg"]`), on the command line (`--editor sim-jpeg`), or with
 options under a name of its own: `{ name = "sim-harsh", use = "sim-jpeg", quality = 30 }`. Names of simulated editors
-start with `sim`, so that nobody takes one for a model. Models behind providers and what they cost stand in
+start with `sim`, so that they are not mistaken for models. Models of providers and their prices are in
 [models](models.md). How to add one: [add an editor](../add-an-editor.md).
 """
 
@@ -50,7 +50,7 @@ def page() -> str:
             f"{HEAD}\n{listed}",
             f"## Options\n\n{options}",
             f"## What is known in advance\n\n{KNOWN}\n{truths}",
-            f'## Wears of `sim`\n\n`sim` takes a list: `wear = [{{ kind = "jpeg", quality = 60 }}]`.\n\n{wears}',
+            f'## Degradations of `sim`\n\n`sim` takes a list: `wear = [{{ kind = "jpeg", quality = 60 }}]`.\n\n{wears}',
         ]
     )
 

@@ -16,8 +16,8 @@ HEAD = """# Metrics
 A metric gives one value per image, or None with a status. It never resizes: alignment is a choice of the study
 ([alignment](../design/alignment.md)). *Untouched* is the value of an image against itself. *Noticeable* and *half* are
 the default levels of the half-life; `[analysis.levels]` in the study file changes them. Metrics with a retention have
-an area under the curve and may stand in the score. A range with `~` is the one its authors give for everyday images:
-real values leave it, and nothing is clipped. What can run on your machine, and what the others lack:
+an area under the curve and may be part of the score. A range with `~` is the one its authors give for typical images:
+values can exceed it and are not clipped. What can run on your machine, and what the others lack:
 `cbench list metrics`. How to add one: [add a metric](../add-a-metric.md).
 """
 

@@ -18,12 +18,12 @@ HEAD = """# Models
 
 Every model the package knows, as data: `cbench list editors` shows the same with what is ready on your machine, and
 `--json` with every field. Any other model of a provider is named with the provider before it
-(`fal:somebody/model/edit`); nothing is assumed of it, its price least of all. How keys, sessions and servers of your
+(`fal:somebody/model/edit`); nothing is assumed about it, including its price. How keys, sessions and servers of your
 own work: [providers](../providers.md).
 
-Prices are dollars per edit, as read on the day beside them, without what a model thinks first; a reply that tells its
-tokens is paid by them.
-*Takes*: settings of a study file that it honours; any other setting is an error before the first call. A seed that is
+Prices are dollars per edit, as read on the given day, without reasoning tokens; if a reply
+states its tokens, they are used.
+*Takes*: settings of a study file that it supports; any other setting is an error before the first call. A seed that is
 `exact` gives the same bytes again on the same machine; `best effort` is what its provider says of it.
 """
 

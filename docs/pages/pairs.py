@@ -10,10 +10,10 @@ HEAD = """# Edit pairs
 
 Chosen under `[edits] pairs` by set (`v1`, `all`, `later`), by category, by id, or from a TOML file of your own. The
 words below are each pair's first wording; `wordings = 3` in the study file runs three phrasings of each. A pair is
-*preserving* when the way back needs nothing that is not in the picture or in the words, *destroying* when something is
+*preserving* when undoing it needs nothing that is not in the image or in the instruction, *destroying* when something is
 lost, *hallucinating* when one of the legs has to invent detail. Only preserving pairs are in `v1` and `all`.
 
-A pair that adds a thing names it (`adds = ["hat", "cap"]`) and is not used on pictures that are said to hold one;
+A pair that adds a thing names it (`adds = ["hat", "cap"]`) and is not used on images listed as showing one;
 `needs` names what has to be there ([suites](suites.md)).
 """
 SETS = {"v1": "the seven of the benchmark's plan", "all": "every fair pair", "later": "off unless asked for"}
@@ -31,7 +31,7 @@ def page() -> str:
         parts.append(f"## {name}: {what}\n\n{table(head, map(_row, pairs))}")
     sessions = ([code(one.id), one.title, " ".join(one.kinds), " → ".join(one.steps)] for one in load_sessions())
     parts.append(
-        "## Sessions\n\nOne wish after the other, without undoing. They are run by a study of your own: "
+        "## Sessions\n\nOne instruction after another, without undoing. They are run by a study of your own: "
         "[add a study](../add-a-study.md).\n\n" + table(["session", "title", "kinds", "steps"], sessions)
     )
     return "\n".join(parts)

@@ -42,7 +42,7 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
     ),
     "The comparison of editors": ("Analysis part `comparison`; `.scores` is `auc` for the group `all`.", OUTPUTS),
     "Decay": (
-        "Analysis part `decay`; its `labels` are those that count, and stand in place of the run's.",
+        "Analysis part `decay`; its `labels` are those that count, and replace the run's.",
         DECAY,
     ),
     "Restoration": (
@@ -50,7 +50,7 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
         "degraded picture itself.",
         RESTORATION,
     ),
-    "Ratings": ("Analysis part `ratings`: what people say of pictures (`cbench rate`).", RATINGS),
+    "Ratings": ("Analysis part `ratings`: ratings by people (`cbench rate`).", RATINGS),
     "An audit": (
         "`convergebench.audit(run).tables`; written into `RUN/audit/tables`. `.verdicts` is `metrics`.",
         {**AUDIT, **{name: AUDIT_INPUTS[name] for name in ("scores", "damage", "chains")}},

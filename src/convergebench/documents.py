@@ -68,7 +68,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
         if len(data) > LARGEST_FILE:
-            raise StudyError(f"{path} is larger than {LARGEST_FILE >> 20} MB; is it the file that you mean?")
+            raise StudyError(f"{path} is larger than {LARGEST_FILE >> 20} MB; is it the right file?")
         return data.decode("utf-8-sig")
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
@@ -159,14 +159,14 @@ def _unstorable(value: Any) -> str:
         return "" if abs(value) < LARGEST else "the number is too large (2^63 or more)"
     if isinstance(value, str):
         return _unstorable_text(value)
-    return "a date or time stands here; put it in quotes"
+    return "this is a date or time; put it in quotes"
 
 
 def _unstorable_text(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         return f"the text is too long ({len(text):,} characters)"
     if "\0" in text:
-        return "should be printable, and holds a NUL character"
+        return "should be printable, but contains a NUL character"
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -61,14 +61,14 @@ def lacking_key(variables: Sequence[str], who: str, *, login: bool = False) -> l
 
 def missing_key(variables: Sequence[str], who: str) -> str:
     """The error message for a key that is not set."""
-    return f"{' or '.join(variables)} is not set; {who} wants a key: export {variables[-1]}=…"
+    return f"{' or '.join(variables)} is not set; {who} needs a key: export {variables[-1]}=…"
 
 
 def _require_sendable(name: str, value: str) -> None:
     """Reject a key that no header can hold: the HTTP library's error message would repeat it."""
     if not (value.isascii() and value.isprintable()) or " " in value:
         remember_secret(value)
-        raise Prerequisite(f"{name} holds characters that no key has; set it again: export {name}=…")
+        raise Prerequisite(f"{name} contains characters that no key has; set it again: export {name}=…")
 
 
 def _keep_secret(name: str, value: str, secret: str) -> None:
@@ -79,8 +79,8 @@ def _keep_secret(name: str, value: str, secret: str) -> None:
     if 0 < len(secret) < SHORTEST_KEY:
         what = "a key" if secret == value else "a password"
         raise Prerequisite(
-            f"{name} holds {what} of {len(secret)} characters, too short to be redacted safely where a server repeats "
-            f"it; use one of {SHORTEST_KEY} or more (or EMPTY, if the server needs none): export {name}=…"
+            f"{name} holds {what} of {len(secret)} characters, too short to be redacted safely if a server repeats "
+            f"it; use one of at least {SHORTEST_KEY} characters (or EMPTY if the server needs none): export {name}=…"
         )
     remember_secret(secret)
 

@@ -51,8 +51,8 @@ def results(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
                 yield future.result()
     except BrokenProcessPool as error:
         raise StudyError(
-            "a measuring process was killed, perhaps for want of memory; what was measured is kept. "
-            "Run the same command again with fewer: --workers 1"
+            "a measuring process was killed, perhaps because memory ran out; what was measured is kept. Run the same "
+            "command again with fewer processes: --workers 1"
         ) from error
     except BaseException:  # Ctrl-C above all: nobody will take the values that workers are at
         for child in multiprocessing.active_children():

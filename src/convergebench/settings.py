@@ -1,4 +1,4 @@
-"""What every call carries beside the words, how hard an editor may be driven, and what it understands."""
+"""What every call carries besides the instruction, the limits of an editor, and what it supports."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ class Settings:
     """Everything beside the words that could change an editor's answer. None means: not sent."""
 
     seed: int | None = None
-    """None: editors that take a seed get one anyway, drawn from the step's key; the others get none."""
+    """None: editors that take a seed get one derived from the step's key; the others get none."""
     seed_policy: Literal["per-step", "fixed"] = "per-step"
     temperature: float | None = None
     resolution: str | None = None
     """`1K`, `2K`, `4K`."""
     session: Literal["fresh", "single"] = "fresh"
-    """`single`: every call carries all earlier turns of its chain."""
+    """`single`: every call includes all earlier turns of its chain."""
     aspect: str | None = None
-    """Width to height, such as `16:9`."""
+    """Aspect ratio, such as `16:9`."""
     reasoning: bool = False
-    """Ask for a summary of what the model thought."""
+    """Ask for a summary of the model's reasoning."""
     interleaved: tuple[str, ...] = ()
-    """Resolutions that take turns, step by step."""
+    """Resolutions that alternate from step to step."""
 
     def at(self, step: int) -> Settings:
         """As they are for the step of this number, counted from 1."""
@@ -61,11 +61,11 @@ class Limits:
     at_once: int = 4
     per_minute: float | None = None
     seconds: float = 600.0
-    """A call without an answer for so long is given up and tried again, like any transient error."""
+    """Seconds after which a call without an answer is abandoned and retried, like any transient error."""
     account: str = ""
-    """Whose patience is tried: editors of one account (one key) pause together when its provider says so."""
+    """The account (key) that the calls go to: editors of one account pause together when the provider asks for it."""
     together: int | None = None
-    """Most calls in flight over all editors of the account; None = each editor's own number is enough."""
+    """Largest number of calls in flight over all editors of the account; None = only each editor's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Capabilities:
     sides: tuple[int, int] | None = None
     """The shortest and the longest side, in pixels, of images it takes; None = any."""
     dollars_per_call: float | None = 0.0
-    """What a call costs at most; None = nobody knows."""
+    """What a call costs at most; None = unknown."""
     dollars_by_resolution: Mapping[str, float] = field(default_factory=dict)
     """Where the price depends on the resolution."""
     dollars_per_turn: float = 0.0
@@ -89,11 +89,11 @@ class Capabilities:
     seconds_per_call: float = 1.0
     simulated: bool = False
     deterministic: bool = False
-    """The same answer whatever the seed and the repeat."""
+    """Whether the answer is the same for every seed and repeat."""
     instructed: bool = True
-    """False: it does the same whatever the words say (an autoencoder, a restorer); a floor, not a rival."""
+    """False: it ignores the instruction (an autoencoder, a restorer); a baseline, not ranked."""
 
     def dollars(self, settings: Settings, turns: int = 0) -> float | None:
-        """What a call with these settings costs at most, after so many earlier turns of a single session."""
+        """What a call with these settings costs at most, after `turns` earlier turns of a single session."""
         once = self.dollars_by_resolution.get(settings.resolution or "", self.dollars_per_call)
         return None if once is None else once + turns * self.dollars_per_turn * (settings.session == "single")

@@ -60,7 +60,7 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
         raise StudyError(f"{path} is not a CSV file in UTF-8: {error}") from error
     heading = [cell.strip() for cell in lines[0]] if lines else []
     if len(heading) == 1 and ";" in heading[0]:
-        raise StudyError(f"{path} has semicolons between its columns; save it as CSV with commas")
+        raise StudyError(f"{path} uses semicolons between columns; save it as CSV with commas")
     return heading, lines[1:]
 
 

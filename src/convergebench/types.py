@@ -211,7 +211,7 @@ class Edited:
     raw: str | None = None
     """The reply, without image bytes."""
     used: Mapping[str, Any] = field(default_factory=dict)
-    """What was really sent beside the words: seed, temperature, size, quality …"""
+    """What was actually sent besides the instruction: seed, temperature, size, quality …"""
 
 
 @runtime_checkable

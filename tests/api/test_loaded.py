@@ -57,7 +57,7 @@ def test_a_picture_comes_back_pixel_by_pixel(run: cb.LoadedRun) -> None:
 @pytest.mark.parametrize(
     ("case", "step", "editor", "said"),
     [
-        (CASE, 9, None, "no picture after step 9 of p0/flip-horizontal/0; it has steps 0 to 4"),
+        (CASE, 9, None, "no image after step 9 of p0/flip-horizontal/0; it has steps 0 to 4"),
         ("p0/flip/0", 0, None, "no case 'p0/flip/0'"),
         (CASE, 0, "blurr", "'blurr' has no chain of p0/flip-horizontal/0; did you mean 'blur'"),
     ],
@@ -81,14 +81,14 @@ def test_a_strip_has_a_row_per_editor_and_a_picture_per_step(run: cb.LoadedRun) 
 
 def test_a_strip_of_no_pictures_is_refused(run: cb.LoadedRun) -> None:
     case = run.cases[0]
-    with pytest.raises(cb.StudyError, match=r"has no picture at steps \[99\]; it has steps 0 to 4"):
+    with pytest.raises(cb.StudyError, match=r"has no image at steps \[99\]; it has steps 0 to 4"):
         run.strip(case, steps=[99])
     with pytest.raises(cb.StudyError, match="height = 0"):
         run.strip(case, height=0)
 
 
 def test_kinds_of_plots_and_options_are_checked_before_the_work(run: cb.LoadedRun, tmp_path: Path) -> None:
-    with pytest.raises(cb.StudyError, match="there is no kind 'gif'"):
+    with pytest.raises(cb.StudyError, match="there is no format 'gif'"):
         run.report(plots=["gif"])
     with pytest.raises(cb.StudyError, match=r"measure\(\) has no option 'wrkers'; did you mean 'workers'"):
         run.measure("psnr", wrkers=1)

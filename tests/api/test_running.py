@@ -105,7 +105,7 @@ class _Lines:
         ({"editors": [lambda image, words: image]}, "editors={'NAME': function}"),
         ({"editors": [3]}, "3 is no editor"),
         ({"editors": ["sim-jpg"]}, "did you mean 'sim-jpeg'"),
-        ({"kind": "dog"}, "kind = 'dog' is none of face, object, scene"),
+        ({"kind": "dog"}, "kind = 'dog' is not one of face, object, scene"),
         ({"align": "fitt"}, "did you mean 'fit'"),
         ({"rounds": 0}, "rounds"),
         ({"edit": {"pairs": ["v1"]}}, "run() has no argument 'edit'; did you mean 'edits'"),
@@ -117,11 +117,11 @@ class _Lines:
         ({"max_cost": "5"}, "max_cost = '5'"),
         ({"workers": 0}, "workers = 0: give a number from 1"),
         ({"workers": "all"}, "workers = 'all'"),
-        ({"plots": ["gif"]}, "there is no kind 'gif'; give some of png, svg, pdf"),
+        ({"plots": ["gif"]}, "there is no format 'gif'; give some of png, svg, pdf"),
         ({"editors": {"one": lambda image: image}}, "one(image) cannot be called as one(image, instruction)"),
         ({"images": 3}, "images = 3: give one, or a list"),
         ({"images": []}, "there is no image; give at least one"),
-        ({"images": [np.zeros((0, 0, 3), np.uint8)]}, "a picture without pixels"),
+        ({"images": [np.zeros((0, 0, 3), np.uint8)]}, "the image has no pixels"),
         ({"images": [_Lines()]}, "is no picture"),
         ({"images": ["there/is/none.png"]}, "cannot read there/is/none.png"),
         ({"images": [3]}, "3 is no picture"),
@@ -140,7 +140,7 @@ def test_a_function_that_gives_no_picture_is_an_error_that_names_it(tmp_path: Pa
     def nothing(image: Image.Image, instruction: str) -> Any:
         return None
 
-    said = "no chain was finished: 3 of 3 failed: TypeError: nothing gave NoneType where a PIL image is needed"
+    said = "no chain was finished: 3 of 3 failed: TypeError: nothing returned NoneType instead of a PIL image"
     with pytest.raises(cb.StudyError, match=said):
         quick_run(tmp_path / "run", nothing)
     run = cb.load(tmp_path / "run")

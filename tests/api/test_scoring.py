@@ -64,7 +64,7 @@ def test_a_value_that_cannot_be_had_has_a_status_and_is_never_a_number() -> None
         (([3], None, "niqe"), "3 is no picture"),
         ((3, None, "niqe"), "images = 3"),
         ((picture(), picture(), 3), "metric = 3"),
-        (([picture()], [picture()], "ssim"), "reference is one picture for all images"),
+        (([picture()], [picture()], "ssim"), "reference is one image for all images"),
         (("there/is/none.png", None, "niqe"), "there/is/none.png"),
     ],
 )

@@ -109,7 +109,7 @@ def test_runs_are_answered_one_below_the_other(cbench: Callable[..., Told], tmp_
         "0 hold, 1 does not, 0 cannot be told",
     ]
     _, out, _ = cbench("pico-banana", "run", "--claim", "K13")
-    assert out.splitlines()[-1] == "run has none of the tables that these claims are about"
+    assert out.splitlines()[-1] == "run has none of the tables that these claims use"
 
 
 def test_names_of_editors_can_be_said(cbench: Callable[..., Told], tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_words_in_tables_cannot_steer_the_terminal(cbench: Callable[..., Told], 
         (["--claim", "K77"], "there is no claim 'K77' here; did you mean 'K7'?"),
         (["--out", "a.pdf"], "a.pdf: give --out a name that ends in .json, .csv, .md"),
         (["--out", "no/a.md"], "there is no folder no for --out no/a.md"),
-        (["--name", "qwen"], "--name qwen: say WORD=NAME, e.g. --name restorer=my-editor"),
+        (["--name", "qwen"], "--name qwen: use WORD=NAME, e.g. --name restorer=my-editor"),
         (["--name", "qven=x"], "--name qven=x: no claim file here has the name 'qven'; did you mean 'qwen'?"),
         (["empty"], "empty has no tables; write them with: cbench report empty"),
     ],

@@ -36,7 +36,7 @@ def test_a_claim_reads_no_table_outside_its_folder_or_the_run_s(tmp_path: Path, 
     table(tmp_path, "there", SCORES)
     table(tmp_path / "run", "scores", SCORES)
     text = COUNT.format(address=address.format(here=tmp_path))
-    with pytest.raises(StudyError, match="leads out of the folder that tables are read from"):
+    with pytest.raises(StudyError, match="is outside the folder that tables are read from"):
         checked(own_file(tmp_path / "mine", text), tmp_path / "run")
 
 
@@ -89,7 +89,7 @@ def test_the_audit_s_table_never_stands_for_the_run_s(tmp_path: Path) -> None:
 
 def test_limits_the_wrong_way_round_are_a_slip(tmp_path: Path) -> None:
     text = COUNT.format(address="file:x.csv").replace('">"', '"between"').replace("right = 0", "right = [9, 1]")
-    with pytest.raises(StudyError, match="nothing lies between 9 and 1; the lowest comes first"):
+    with pytest.raises(StudyError, match="nothing is between 9 and 1; give the lowest first"):
         read_claims(own_file(tmp_path, text))
 
 

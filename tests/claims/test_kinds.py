@@ -273,7 +273,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     assert told(compare(cell("tow"), ">", 1)) == "run:scores has no row with editor = tow; did you mean 'two'?"
     assert told(compare(cell("two", "scor"), ">", 1)) == "run:scores has no column 'scor'; did you mean 'score'?"
     assert told(compare(cell("three", "lpips"), ">", 1)) == "run:scores has no value of 'lpips' for three"
-    assert "2 rows with ok = True; say more of it" in told(compare({"row": {"ok": True}, "column": "score"}, ">", 1))
+    assert "2 rows with ok = True; give more of it" in told(compare({"row": {"ok": True}, "column": "score"}, ">", 1))
     elsewhere = compare({"table": "run:ranking", "of": "count"}, ">", 1)
     assert told(elsewhere) == f"{tmp_path} has no table 'ranking' (cbench report {tmp_path})"
     assert outcome(tmp_path, compare({"table": "run:scores", "of": "count"}, "=", 0), "a\n").verdict == UNKNOWN

@@ -128,21 +128,21 @@ def test_only_what_is_measured_already_changes_nothing(folder: Path, cbench: Typ
         (("absent",), "absent is not a run"),
         (("pictures",), "pictures is not a run"),
         (("run", "--gaps", "five"), "--gaps five: give whole numbers"),
-        (("run", "--gaps", "1,5"), "gap 1 does not lie after the baseline (1)"),
-        (("run", "--gaps", "5", "--baseline", "5"), "gap 5 does not lie after the baseline (5)"),
+        (("run", "--gaps", "1,5"), "gap 1 is not after the baseline (1)"),
+        (("run", "--gaps", "5", "--baseline", "5"), "gap 5 is not after the baseline (5)"),
         (("run", "--gaps", ","), "--gaps ,: give whole numbers"),
         (("run", "--gaps=-5,10"), "--gaps -5,10: give whole numbers"),
-        (("run", "--by", "leg"), "--by leg: say round or step"),
+        (("run", "--by", "leg"), "--by leg: use round or step"),
         (("run", "--percentile", "100"), "--percentile 100: give a number between 0 and 100"),
         (("run", "--percentile", "nan"), "--percentile nan: give a number between 0 and 100"),
         (("run", "--out", "mos.csv"), "--out mos.csv is a file; name a folder"),
         (("run", "--out", "trips"), "--out trips is a run; name another folder"),
         (("run", "run"), "run is named twice"),
-        (("run", "-m", "psnr"), "psnr: the audit is of metrics that rate a picture by itself"),
+        (("run", "-m", "psnr"), "psnr: only metrics that rate an image without a reference"),
         (("run", "--opinions", "absent.csv"), "cannot read absent.csv"),
         (("run", "--opinions", "mos.csv"), "mos.csv: line 2: there is no image absent.png"),
         (("run", "--device", "tpu"), "unknown device 'tpu'"),
-        (("begun",), "begun has no edited picture yet"),
+        (("begun",), "begun has no edited image yet"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -179,7 +179,7 @@ def test_what_will_be_audited_is_told_and_checked_before_anything_is_run(tmp_pat
     damage = '[analysis.audit]\ndamage = "brisque"\n'
     study.write_text(text.format(tmp_path / "pictures", '["brisque"]') + damage)
     said = cbench("run", study, "--run", tmp_path / "own")
-    assert said.err.startswith("error: damage = 'brisque' compares nothing with the source")
+    assert said.err.startswith("error: damage = 'brisque' does not compare with the source")
     assert not (tmp_path / "own").exists()
 
 
@@ -294,8 +294,8 @@ def test_pictures_that_are_gone_cannot_be_scored_again_and_the_page_is_made_all_
     shutil.rmtree(folder / "run" / "images")
     said = cbench("audit", folder / "run", "-m", "brisque", "--out", folder / "again")
     assert said.code == 0, said.err
-    assert "note: 2 of 2 pictures to be scored again are not on this disk" in said.err
-    assert "not on this disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
+    assert "note: 2 of 2 pictures to be scored again are not on disk" in said.err
+    assert "not on disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["mine", "run/report", "run/images/deep", "run/tables"])
@@ -319,7 +319,7 @@ def test_nobody_is_asked_about_rated_pictures_once_asking_stopped(folder: Path, 
     asked = ("-m", "visualquality-r1", "--roles", folder / "roles.toml", "--opinions", folder / "mos.csv")
     said = cbench("audit", folder / "run", *QUICK, *asked)
     assert said.code == 3
-    assert "note: the rated pictures are not put to visualquality-r1, since measuring stopped" in said.err
+    assert "note: the rated images are not sent to visualquality-r1, because measuring stopped" in said.err
     opinions = pl.read_parquet(folder / "run/audit/tables/opinions.parquet")
     assert set(opinions.filter(pl.col("n") > 0)["metric"]) == {"brisque"}
     kept = cbench("audit", folder / "run", *QUICK, *asked, "--no-measure", "--out", folder / "again")

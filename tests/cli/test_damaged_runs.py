@@ -108,7 +108,7 @@ def test_verify_goes_on_after_each_fault_and_lists_them_all(small: Path, tmp_pat
     assert done.code == 2
     assert "manifest.json is not a manifest" in done.err
     assert "database" in done.err or "run.sqlite" in done.err
-    assert f"{image.relative_to(run)} is not the image it was" in done.err
+    assert f"{image.relative_to(run)} has changed since it was stored" in done.err
     assert f"cbench recover {run}" in done.err.splitlines()[0]
 
 
@@ -120,8 +120,8 @@ def test_a_table_of_hostile_cells_is_told_by_verify(small: Path, tmp_path: Path)
         "update measurements set value = x'00ff'": "value is a bytes instead of a number",
         "update chains set detail = cast(x'ff' as text)": "detail is not UTF-8",
         "update attempts set dollars = -4": "dollars is -4",
-        "update images set mime = 'image/none'": "mime is 'image/none', which is none of: image/avif",
-        "update labels set source = 'nobody'": "source is 'nobody', which is none of: judge, person, rule",
+        "update images set mime = 'image/none'": "mime is 'image/none', which is not one of: image/avif",
+        "update labels set source = 'nobody'": "source is 'nobody', which is not one of: judge, person, rule",
     }
     for statement, said in hostile.items():
         run = tmp_path / "run"

@@ -87,7 +87,7 @@ def test_the_same_command_again_finds_its_folder_and_another_one_is_refused(phot
     other = degrade(photos, out, *TWO, "--seed", 7)
     assert other.code == 2
     assert other.err == (
-        f"error: --out {out} holds degraded copies of another recipe (recipe.json); name a new folder\n"
+        f"error: --out {out} holds degraded copies made with another recipe (recipe.json); name a new folder\n"
     )
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
 
@@ -170,7 +170,7 @@ def test_only_clean_pictures_are_spoilt(photos: Path, out: Path, tmp_path: Path)
     (out / "only.toml").write_text(only)
     none = degrade(out / "only.toml", tmp_path / "none")
     assert none.code == 2
-    assert "all pictures of 'spoilt' are degraded already" in none.err
+    assert "all images of 'spoilt' are already degraded" in none.err
 
 
 def test_a_picture_with_the_name_of_a_copy_is_refused(photos: Path, out: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_slip_ends_with_one_line_after_all_else_is_kept(root: Path, cbench: Ty
     assert "6 labels added" in said.out
     assert said.err == (
         f"error: detector '{SLIPS}' failed on counting, first/plus/0: ZeroDivisionError: division by zero "
-        "(and 1 more); all else is kept. Mend it and examine again, or leave it out\n"
+        "(and 1 more); everything else is kept. Fix it and examine again, or leave it out\n"
     )
 
 
@@ -102,8 +102,8 @@ def test_a_template_is_filled_in_and_read_back_and_people_overrule_rules(
         writer.writeheader()
         writer.writerows(rows)
     said = cbench("label", root, file)
-    assert said.out == f"2 labels by anna added; 2 rows without yes or no left out (next: cbench report {root})\n"
-    assert "2 known already" in cbench("label", root, file).out
+    assert said.out == f"2 labels by anna added; 2 rows without yes or no skipped (next: cbench report {root})\n"
+    assert "2 already known" in cbench("label", root, file).out
     assert " ".join(cbench("examine", root, "-d", BRIGHTER).out.split()).count("brighter 3 1 0") == 1
     frames = RunFrames(root)
     people = frames.labels().filter(source="person")
@@ -145,4 +145,4 @@ def test_label_wants_a_file_or_a_template_and_not_both(root: Path, cbench: Type,
     for words in ((), (tmp_path / "a.csv", "--template", tmp_path / "b.csv")):
         said = cbench("label", root, *words)
         assert said.code == 2
-        assert "FILE.csv to add labels, or --template FILE.csv" in said.err
+        assert "FILE.csv to add labels, or use --template FILE.csv" in said.err

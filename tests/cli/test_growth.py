@@ -66,7 +66,7 @@ def test_asking_for_fewer_rounds_does_not_rewrite_what_the_run_is(world: World) 
     assert chains(world, "runs/one") == [whole, whole, dead, dead]
     shown = world.cbench("show", "runs/one", "--json").stdout
     said = world.cbench(*study, "--rounds", "3").stderr
-    assert "note: runs/one keeps what it was asked for before: 6 rounds (asked for 3); nothing is taken away\n" in said
+    assert "note: runs/one keeps what earlier commands asked for: 6 rounds (asked for 3); nothing is removed\n" in said
     assert chains(world, "runs/one") == [whole, whole, dead, dead]
     assert manifest(world, "runs/one")["spec"]["roundtrip"]["rounds"] == 6
     assert world.cbench("show", "runs/one", "--json").stdout == shown
@@ -93,7 +93,7 @@ def test_asking_for_fewer_images_replicates_metrics_or_editors_takes_nothing_awa
     study.write_text(study.read_text().replace("replicates = 2", "replicates = 1"))
     fewer = ("--limit", "1", "--metric", "psnr", "--editor", "sim-tint")
     said = world.cbench("run", "study.toml", "--run", "runs/one", *fewer).stderr
-    assert "keeps what it was asked for before: 2 replicates (asked for 1), all images (asked for 1);" in said
+    assert "keeps what earlier commands asked for: 2 replicates (asked for 1), all images (asked for 1);" in said
     after = manifest(world, "runs/one")
     assert {**after, "sessions": before["sessions"]} == before
     assert measured(world, "runs/one").equals(held)

@@ -99,7 +99,7 @@ def test_imported_chains_that_changed_size_are_measured_and_under_strict_it_is_s
     world.cbench("import", "chains", "--run", "runs/imported", "--editor", "theirs")
     said = world.cbench("measure", "runs/imported", "--metric", "psnr", "--align", "strict")
     assert "no value for 1 (size)" in said.stdout
-    assert "to measure them too: cbench measure runs/imported --align auto" in said.stderr
+    assert "to measure them as well: cbench measure runs/imported --align auto" in said.stderr
     assert measured(world, "psnr")["status"].to_list() == ["ok", "size"]
     world.cbench("import", "chains", "--run", "runs/other", "--editor", "theirs")
     world.cbench("measure", "runs/other", "--metric", "psnr")

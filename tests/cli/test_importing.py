@@ -62,7 +62,7 @@ def test_broken_chains_stop_the_import_until_they_are_left_out_by_name(world: Wo
         ({"layout": "pico"}, "it looks like --as banana100"),
         ({"layout": "banana"}, "did you mean 'banana100'"),
         ({"kind": "scenery"}, "did you mean 'scene'"),
-        ({"images": Path("nowhere")}, "--images nowhere is no folder"),
+        ({"images": Path("nowhere")}, "--images nowhere is not a folder"),
         ({}, "--variant replicate"),
         ({"variant": "replicat"}, "did you mean 'replicate'"),
     ],

@@ -104,7 +104,7 @@ def test_measuring_that_is_stopped_leaves_no_process_behind(
         assert process.returncode == -9
     else:
         assert process.returncode == 130
-        assert err == "stopped; the same command goes on\n"
+        assert err == "stopped; run the same command to continue\n"
     wait_until(lambda: not any(map(alive, workers)))
 
 
@@ -131,5 +131,5 @@ def test_the_second_ctrl_c_leaves_at_once_though_an_editor_hangs(slow_world: Wor
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=5)
     assert process.returncode == 130
-    assert "calls in flight behind; the same command goes on" in out
+    assert "calls in flight unfinished; run the same command to continue" in out
     assert err == ""

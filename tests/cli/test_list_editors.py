@@ -32,7 +32,7 @@ def test_an_embedded_editor_is_ready(rows: dict[str, Any]) -> None:
 
 def test_a_model_says_which_key_it_lacks_and_what_to_type(rows: dict[str, Any]) -> None:
     assert rows["flux-kontext-pro"]["here"] == "no"
-    assert rows["flux-kontext-pro"]["lacks"] == ["BFL_API_KEY is not set; bfl wants a key: export BFL_API_KEY=…"]
+    assert rows["flux-kontext-pro"]["lacks"] == ["BFL_API_KEY is not set; bfl needs a key: export BFL_API_KEY=…"]
 
 
 def test_with_its_key_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_the_table_says_what_a_model_takes_costs_and_until_when_it_lives(rows: d
 
 def test_what_has_ended_is_apart_with_its_successor() -> None:
     text = listed()
-    alive, _, ended = text.partition("no longer to be had:")
+    alive, _, ended = text.partition("no longer available:")
     assert "gpt-image-1 ended on 2026-10-23; use " in ended
     assert not any(line.startswith("gpt-image-1 ") for line in alive.splitlines())
 

@@ -68,9 +68,9 @@ def test_what_is_missing_is_said_before_any_work(folder: Path, tmp_path: Path) -
         cbench(folder)
     with pytest.raises(StudyError, match="ssim compares with a reference; add --reference FILE or FOLDER"):
         cbench(folder, "-m", "ssim")
-    with pytest.raises(StudyError, match="happened looks at the steps of a chain"):
+    with pytest.raises(StudyError, match="happened needs the steps of a chain"):
         cbench(folder, "-m", "happened")
-    with pytest.raises(StudyError, match="nowhere is not a run, and no image or folder of that name is there"):
+    with pytest.raises(StudyError, match="nowhere is not a run, and there is no image or folder of that name"):
         cbench(tmp_path / "nowhere", "-m", "ssim")
     with pytest.raises(StudyError, match=r"ends in \.csv or \.json"):
         cbench(folder, "-m", "ssim", "-r", folder / "clean.png", "-o", "scores.txt")
@@ -166,5 +166,5 @@ def test_a_file_that_was_written_anew_is_measured_anew(folder: Path) -> None:
 
 
 def test_who_has_nobody_to_ask_hears_of_it_before_the_work(folder: Path) -> None:
-    with pytest.raises(StudyError, match=r"rubric-quality asks a 'rater', and none is configured.*--roles"):
+    with pytest.raises(StudyError, match=r"rubric-quality asks a 'rater', but none is configured.*--roles"):
         cbench(folder, "-m", "psnr", "-m", "rubric-quality", "-r", folder / "clean.png")

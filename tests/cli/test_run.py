@@ -43,7 +43,7 @@ def test_a_study_runs_from_file_to_report(world: World) -> None:
     world.cbench("report", "runs/one", "--plots", "none")
     assert list(plots.iterdir()) == []
     assert "figures for print" not in (run / "report" / "index.html").read_text(encoding="utf-8")
-    assert "--plots jpg: say png, svg, pdf" in world.cbench("report", "runs/one", "--plots", "jpg", ok=False).stderr
+    assert "--plots jpg: use png, svg, pdf" in world.cbench("report", "runs/one", "--plots", "jpg", ok=False).stderr
 
 
 def test_the_same_command_goes_on_and_growing_goes_on(world: World) -> None:
@@ -97,7 +97,7 @@ def test_ctrl_c_is_clean_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130, out + err
-    assert "the same command goes on" in out
+    assert "run the same command to continue" in out
     assert "Traceback" not in err
     before = world.calls
     assert before < 24

@@ -86,7 +86,7 @@ def test_an_editor_that_returns_8_pixels_less_is_measured_and_what_it_cropped_aw
 
 def test_strict_stays_available_and_a_line_tells_what_to_type(photographs: World) -> None:
     line = (
-        "12 pictures have another size than the source and no value under strict; to measure them too: "
+        "12 pictures have a different size than the source and no value under strict; to measure them as well: "
         "cbench measure runs/Shrinking --align auto\n"
     )
     assert run(photographs, "Shrinking", "--align", "strict").endswith(line)

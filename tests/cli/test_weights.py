@@ -54,7 +54,7 @@ def test_files_at_hand_can_be_added_and_verified(declare: Declared, tmp_path: Pa
     path = Path(cbench("weights", "add", "net", str(tmp_path / "net.pth")).removeprefix("net: ").strip())
     assert "net: whole" in cbench("weights", "verify")
     path.write_bytes(DATA[::-1])
-    with pytest.raises(Prerequisite, match="does not hold 'net'"):
+    with pytest.raises(Prerequisite, match="is not 'net'"):
         cbench("weights", "verify")
 
 

@@ -68,9 +68,9 @@ FAULTS: Mapping[str, tuple[dict[str, Any], str]] = {
     "no-case": ({"cases": lambda *given: ["one"]}, "cases() gave a str, which should be a Case"),
     "calls": ({"calls": lambda *given: None}, "calls() gave a NoneType, which should be a int"),
     "questions": ({"questions": _fail}, "failed: RuntimeError: no room left"),
-    "edits": ({}, "every study file has 'edits' already; give it another name"),
+    "edits": ({}, "'edits' is a key of every study file; choose another name"),
     "words": ({"edits": lambda *given: 5}, "edits() gave a int, which should be a Mapping"),
-    "endless": ({"steps": _without_end}, "it takes more edits than its calls() says (1)"),
+    "endless": ({"steps": _without_end}, "it makes more edits than its calls() declares (1)"),
     "comparing": ({"steps": _only_comparisons}, "it yielded 100000 comparisons or decisions in a row"),
     "raising-stage": ({"stages": (f"{__name__}:_fail",)}, "failed: RuntimeError: no room left"),
 }

@@ -31,7 +31,7 @@ def test_with_somebody_to_ask_a_served_metric_runs() -> None:
 
 
 def test_a_metric_that_compares_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"^psnr: the audit is of metrics that rate a picture by itself"):
+    with pytest.raises(StudyError, match=r"^psnr: only metrics that rate an image without a reference"):
         spell_out_metrics(["niqe", "psnr"])
     with pytest.raises(StudyError, match="did you mean 'niqe'"):
         spell_out_metrics(["nique"])

@@ -152,7 +152,7 @@ def test_an_answer_that_was_changed_after_it_was_added_is_told_and_the_first_cou
     add_ratings(root, [file_of(tmp_path, rows)])
     rows[0]["value"] = 1.0
     done = run_inside(["factory", "ratings", str(root), str(file_of(tmp_path, rows))], tmp_path, {})
-    assert "1 changed since they were added, of which the first count" in done.stdout
+    assert "1 changed since they were added; the first values count" in done.stdout
     assert set(ratings_of(root)["value"]) == {0.5}
 
 
@@ -181,7 +181,7 @@ def test_a_run_whose_name_looks_like_a_formula_can_be_rated(tmp_path: Path) -> N
         ("case", "picture-00000/no/0", "the run has no judged edit of it"),
         ("position", "99", "the run has no judged edit there"),
         ("position", "-1", "give a whole number"),
-        ("image", "i1:" + "0" * 64, "the run has another picture there"),
+        ("image", "i1:" + "0" * 64, "the run has a different image there"),
         ("question", "seamlesness", "did you mean 'seamlessness'"),
         ("value", "1.01", "give a number from 0 to 1"),
         ("value", "-0.1", "give a number from 0 to 1"),

@@ -119,7 +119,7 @@ def test_answers_carry_editor_case_and_position(tmp_path: Path) -> None:
 
 def test_a_role_that_nobody_plays_is_found_before_the_first_call(tmp_path: Path) -> None:
     editor = CountingEditor()
-    with pytest.raises(StudyError, match=r"the study 'written' asks a 'scribe', and none is configured.*roles\.scribe"):
+    with pytest.raises(StudyError, match=r"the study 'written' asks a 'scribe', but none is configured.*roles\.scribe"):
         session(tmp_path / "run", editor, study="written")
     assert editor.calls == 0
     assert not (tmp_path / "run").exists()
@@ -148,7 +148,9 @@ def test_a_study_may_ask_a_role_of_its_own_name_and_a_slip_in_a_name_is_one_line
     done = session(tmp_path / "run", CountingEditor(), study="written", scribe=served(server))
     assert done.statuses == {"finished": 2}
     assert read_manifest(tmp_path / "run" / "manifest.json").roles.keys() == {"judge", "scribe"}
-    with pytest.raises(StudyError, match=r"\[roles\.jugde\]: nobody asks a 'jugde'; did you mean 'judge'\?"):
+    with pytest.raises(
+        StudyError, match=r"\[roles\.jugde\]: no study or metric asks a 'jugde'; did you mean 'judge'\?"
+    ):
         session(tmp_path / "other", CountingEditor(), jugde=served(server))
 
 
@@ -156,7 +158,7 @@ def test_a_study_may_ask_a_role_of_its_own_name_and_a_slip_in_a_name_is_one_line
     ("study", "line"),
     [
         ("judged", "on top: at most 4 questions to the judge, $0.32"),
-        ("written", "on top: an unknown number of questions to the judge, at a price that nobody knows"),
+        ("written", "on top: an unknown number of questions to the judge, at an unknown price"),
     ],
 )
 def test_a_forecast_counts_the_questions_of_the_study_or_says_that_it_cannot(

@@ -86,7 +86,7 @@ def test_a_nickname_stands_in_the_run_under_the_model_s_id(folder: Path) -> None
 
 def test_a_nickname_beside_the_model_s_id_is_one_editor_too_many(folder: Path) -> None:
     """It would take the other's place, and its options with it."""
-    with pytest.raises(StudyError, match=r"'nano banana' is 'gemini-2\.5-flash-image', which the study names twice"):
+    with pytest.raises(StudyError, match=r"'nano banana' is 'gemini-2\.5-flash-image', which the study lists twice"):
         prepared(
             folder, {"name": "gemini-2.5-flash-image", "use": "gemini-2.5-flash-image", "dollars": 1}, "nano banana"
         )

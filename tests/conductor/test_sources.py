@@ -95,7 +95,7 @@ def test_sessions_keep_off_pictures_that_do_not_suit_them(folder: Folder) -> Non
 
 def test_a_study_for_which_no_picture_is_left_says_so(folder: Folder) -> None:
     folder.add("anna", "face", holds='["hat"]')
-    with pytest.raises(StudyError, match="no edit suits the images"):
+    with pytest.raises(StudyError, match="no edit fits the kinds of the images"):
         folder.prepared(pairs=("hat",))
 
 

@@ -231,7 +231,7 @@ def test_one_licence_for_all_is_the_card_s(
     )
     assert f'\nlicense: "{card}"\n' in (made.out / "README.md").read_text(encoding="utf-8")
     assert any("no stated licence" in notice for notice in made.notices) is (card == "unknown")
-    strange = "3 source images have a licence that is not understood here (first: ask my aunt)"
+    strange = "3 source images have a licence that is not recognised (first: ask my aunt)"
     assert any(notice.startswith(strange) for notice in made.notices) is (source == "ask my aunt")
 
 
@@ -265,7 +265,7 @@ def test_the_card_tells_what_it_is_and_what_it_is_not(made: Exported) -> None:
     text = (made.out / "README.md").read_text(encoding="utf-8")
     assert "# Three pictures\n" in text
     assert "Simulated editors (`sim-jpeg`) are arithmetic" in text
-    assert "| CC BY-SA 4.0 | credit, the same licence for what is made from it | 1 |" in text
+    assert "| CC BY-SA 4.0 | credit, derived works under the same licence | 1 |" in text
     assert "1 refused" in text
     assert f"The editors' calls cost ${0.04 * (made.tally.editors['reluctant/v1.5']):.2f}" in text
     for column in records(made.out)["sim-jpeg/free/replicate/0/1"]:
@@ -341,7 +341,7 @@ def test_a_damaged_picture_is_not_handed_on(small_run: Path, tmp_path: Path) -> 
     copy = shutil.copytree(small_run, tmp_path / "run")
     victim = next((copy / "images").rglob("*.jpg"))
     victim.write_bytes(victim.read_bytes()[:-1])
-    with pytest.raises(StudyError, match="is not the image it was; restore this file"):
+    with pytest.raises(StudyError, match="has changed since it was stored; restore this file"):
         export(copy, tmp_path / "set", FOLDER)
     assert not (tmp_path / "set").exists()
 
@@ -367,7 +367,7 @@ def test_the_command_says_what_it_did_and_what_to_heed(small_run: Path, tmp_path
         (["--as", "banana100", "--splits", "0.5,0.5"], "banana100 has no splits"),
         (["--as", "parquet", "--patches", "49"], "--patches 49 does not fit"),
         (["--as", "parquet", "--splits", "1,1"], "add up to 1"),
-        (["--as", "parquet", "--licence", " "], "--licence is empty; write something there or leave it out"),
+        (["--as", "parquet", "--licence", " "], "--licence is empty; give a value or leave it out"),
         (["--as", "parquet", "--name", ""], "--name is empty"),
     ],
 )

@@ -127,7 +127,7 @@ def test_what_a_journal_cannot_hold_is_told_and_what_it_can_is_kept(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"chain_id": "a", "chain_id": "b", "variant": "x", "step_index": 0}', "stands there twice"),
+        ('{"chain_id": "a", "chain_id": "b", "variant": "x", "step_index": 0}', "appears twice"),
         ("[" * 100_000, "not valid JSON"),
         ('{"a":' * 100_000, "not valid JSON"),
         ("9" * 5000, "not valid JSON"),
@@ -144,7 +144,7 @@ def test_two_columns_of_one_name_are_told(tmp_path: Path) -> None:
     write_sheet(tmp_path / "set", ROWS)
     path = tmp_path / "set" / "metadata.csv"
     path.write_text(path.read_text().replace("image_name", "variant", 1))
-    assert "two columns of one name" in outcome(tmp_path / "set", tmp_path / "run")
+    assert "two columns with the same name" in outcome(tmp_path / "set", tmp_path / "run")
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

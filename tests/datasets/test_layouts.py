@@ -106,7 +106,7 @@ def test_what_is_larger_than_any_picture_is_refused_before_it_is_unpacked(
         in_zip(unusual, "a.png").read()
     monkeypatch.setattr(pictures, "LARGEST", 2 << 20)
     for picture in (in_zip(packed, "a.png"), in_file(loose), in_part(loose, "a", 0, len(zeros))):
-        with pytest.raises(StudyError, match="has 3 MiB, more than the 2 of any picture"):
+        with pytest.raises(StudyError, match="has 3 MiB, more than the 2 allowed for an image"):
             picture.read()
 
 

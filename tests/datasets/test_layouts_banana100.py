@@ -81,7 +81,7 @@ def test_more_models_are_editors_and_one_chat_is_a_variant_of_its_own(tmp_path: 
         for variant in ("recorded", "recorded-single-session")
     }
     assert {chain.steps[0].used["session"] for chain in found.chains} == {"single", "fresh"}
-    with pytest.raises(StudyError, match=r"does not say what was asked; .*--variant"):
+    with pytest.raises(StudyError, match=r"has no instructions; .*--variant"):
         prepare_recordings(found.chains)
     prepared = prepare_recordings(found.chains, ImportChoices(variant="add-apples"))
     assert {chain.case.category for chain in prepared.chains} == {"addition"}
@@ -117,10 +117,10 @@ def test_untouched_picture_is_found_by_name_further_up_or_missed(tmp_path: Path)
     sources = {chain.source.id: chain.source.picture.where for chain in found.chains}
     assert sources == {image: str(folder / f"{image}.png") for image in ("rice", "holi")}
     (folder / "rice.png").rename(folder / "start.png")
-    assert "2 pictures could be the untouched one; name it rice.png" in read_chains(folder)[2].faults[0]
+    assert "2 pictures could be the untouched image; name it rice.png" in read_chains(folder)[2].faults[0]
     (folder / "holi.png").unlink()
     (folder / "start.png").unlink()
-    assert "no untouched picture of 'holi'" in read_chains(folder)[2].faults[0]
+    assert "no untouched image of 'holi'" in read_chains(folder)[2].faults[0]
 
 
 def test_gaps_repeats_and_damaged_pictures_are_one_line_each(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_gaps_repeats_and_damaged_pictures_are_one_line_each(tmp_path: Path) -> 
     prepared = prepare_recordings(found.chains, faults=found.faults)
     assert len(prepared.chains) == 4, "the other run of each image"
     gap, twice, strange, short = prepared.left_out
-    assert gap == "chain 'a/replicate/0' has step 3 but no step 2; add it or remove what follows"
+    assert gap == "chain 'a/replicate/0' has step 3 but no step 2; add it or remove the later ones"
     assert "chain 'b/replicate/0' has step 3 twice" in twice
     assert "step-003.png is not a readable image (12 bytes" in strange
     assert "step-003.png is cut short" in short
@@ -172,19 +172,19 @@ def listed(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"step": "nan"}, "line 5: step is no finite number: nan"),
-        ({"step": float("inf")}, "line 5: step is no finite number: inf"),
+        ({"step": "nan"}, "line 5: step is not a finite number: nan"),
+        ({"step": float("inf")}, "line 5: step is not a finite number: inf"),
         ({"step": "one"}, "line 5: step is no number: 'one'"),
         ({"step": 10**400}, "line 5: step is no number"),
-        ({"run": "inf"}, "run is no finite number: inf"),
+        ({"run": "inf"}, "run is not a finite number: inf"),
         ({"round": "x"}, "line 5: round is no number: 'x'"),
-        ({"cost": float("inf")}, "line 5: cost is no finite number: inf"),
+        ({"cost": float("inf")}, "line 5: cost is not a finite number: inf"),
         ({"cost": -5}, "line 5: cost is below zero: -5.0"),
         ({"prompt": "half \ud800"}, r"line 5: prompt holds half a character ('\ud800')"),
         ({"reasoning": "half \ud800"}, "line 5: reasoning holds half a character"),
         ({"model": "half \ud800"}, "editor holds half a character"),
         ({"used": '{"note": "half \\ud800"}'}, "line 5: used holds half a character"),
-        ({"file_name": "/elsewhere/x.png"}, "line 5: '/elsewhere/x.png' leads out of"),
+        ({"file_name": "/elsewhere/x.png"}, "line 5: '/elsewhere/x.png' is outside"),
         ({"file_name": ""}, "line 5: no file is named"),
     ],
 )

@@ -58,7 +58,7 @@ def test_missing_turns_are_told(tmp_path: Path) -> None:
     (folder / PASSES / "1_input_raw_turn_1.png").unlink()
     _, _, found = read_chains(folder)
     assert found.faults == ("EdiVal 0, flux: turns 1, 3 are there; a chain needs 1, 2, 3 without a gap",)
-    assert found.notes == ("flux made nothing of 1 of the 2 photographs with instructions",)
+    assert found.notes == ("flux has no result for 1 of the 2 photographs with instructions",)
     (folder / PASSES / "0_input_raw_turn_3.png").unlink()
     _, _, found = read_chains(folder)
     assert found.chains[0].unanswered == ("Change the count of bench to 4", "Remove the text 'LAMB'")

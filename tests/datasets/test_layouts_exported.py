@@ -121,7 +121,7 @@ def test_a_picture_that_is_gone_is_named_and_breaks_only_its_chain(
     _, _, found = read_chains(tmp_path / "set")
     assert len(found.chains) == 9
     assert len(found.faults) == 1
-    assert f"no file {gone}; get the whole set" in found.faults[0]
+    assert f"no file {gone}; download the whole data set" in found.faults[0]
 
 
 @pytest.mark.parametrize(

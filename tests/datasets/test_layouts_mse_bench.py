@@ -53,7 +53,7 @@ def test_results_and_benchmark_must_both_be_there_and_fit(tmp_path: Path) -> Non
     folder = sets.mse_bench(tmp_path)
     with pytest.raises(StudyError, match=r"not the benchmark they answer.*--images"):
         read_chains(folder / "MSE-Bench-results")
-    with pytest.raises(StudyError, match="no pictures made from them"):
+    with pytest.raises(StudyError, match="no images made from them"):
         read_chains(folder / "MSE-Bench")
     _, _, found = read_chains(folder / "MSE-Bench-results", "mse-bench", folder / "MSE-Bench")
     assert len(found.chains) == 4

@@ -104,7 +104,7 @@ def test_an_edit_in_both_files_is_read_once(tmp_path: Path) -> None:
     sets.save(folder / "jsonl" / "sft.jsonl", "".join(json.dumps(one) + "\n" for one in both).encode())
     _, _, found = read_chains(folder)
     assert sorted(chain.variant for chain in found.chains) == ["pico-rejected"] * 2 + ["pico-sft"] * 3
-    assert found.notes == ("1 rows name an edit that was read before",)
+    assert found.notes == ("1 rows repeat an edit that was already read",)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_inputs_without_a_clean_picture_among_others_are_named(tmp_path: Path) -
     place = method_set(tmp_path / "set")
     (place / "clean" / "text" / "001.png").unlink()
     _, told = bring(place, tmp_path / "run")
-    assert "note    1 of 4 inputs have no clean picture and are measured alone: text/001" in told
+    assert "note    1 of 4 inputs have no clean image and are measured without a reference: text/001" in told
 
 
 def test_missing_results_are_named_counted_and_may_come_later(tmp_path: Path) -> None:
@@ -253,9 +253,9 @@ def test_a_set_whose_names_do_not_match_is_refused_with_what_was_looked_for(tmp_
 @pytest.mark.parametrize(
     ("also", "message"),
     [
-        ("HYPIR/text/000.png", r"two results for one picture; leave one out"),
+        ("HYPIR/text/000.png", r"two results for one image; leave one out"),
         ("HYPIR/LF3/text/000.png", r"HYPIR has results with a prompt and without one"),
-        ("clean/text/000.jpg", r"two clean pictures of one name"),
+        ("clean/text/000.jpg", r"two clean images with the same name"),
     ],
 )
 def test_what_is_ambiguous_is_one_line(also: str, message: str, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_folders_are_kinds(folder: str, kind: str) -> None:
 
 @pytest.mark.parametrize("folder", ["1", "a-name-that-is-too-long-for-a-kind", "雨"])
 def test_a_folder_that_is_no_kind_is_one_line(folder: str) -> None:
-    with pytest.raises(StudyError, match="is no kind; name it with at most 24 letters"):
+    with pytest.raises(StudyError, match="is not a kind; use at most 24 letters"):
         kind_of(folder)
 
 

@@ -154,7 +154,7 @@ def test_one_name_for_two_pictures_and_one_label_for_two_wishes_are_errors(tmp_p
     with pytest.raises(StudyError, match="'rice' is two different pictures"):
         prepare_recordings([first, replace(second, source=replace(second.source, picture=other))])
     roughly = replace(second, steps=tuple(replace(step, instruction="Copy it.") for step in second.steps))
-    with pytest.raises(StudyError, match="'replicate' ask for it in different words"):
+    with pytest.raises(StudyError, match="'replicate' use different instructions"):
         prepare_recordings([first, roughly])
 
 

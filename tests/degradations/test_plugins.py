@@ -96,7 +96,10 @@ def test_a_plug_in_works_like_a_built_in(install: Install) -> None:
     [
         ({"gone": "no_such_module:x"}, "degradation 'gone' cannot be loaded: No module named 'no_such_module'"),
         ({"gone": "my_damage:no_such_name"}, "degradation 'gone' cannot be loaded: AttributeError"),
-        ({"plain": "my_damage:plain"}, "degradation 'plain' is a plug-in that gave function, not a Degradation"),
+        (
+            {"plain": "my_damage:plain"},
+            "degradation 'plain' is a plug-in that returned function instead of a Degradation",
+        ),
         ({"mine": "my_damage:misnamed"}, "the degradation 'mine' calls itself 'other-name'"),
     ],
 )
@@ -111,9 +114,9 @@ def test_a_broken_plug_in_is_one_line(install: Install, points: dict[str, str], 
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("wrong-size", "gave uint8 of shape (7, 8, 3); it should give uint8 of shape (8, 8, 3)"),
-        ("floats", "gave float64 of shape (8, 8, 3); it should give uint8"),
-        ("nothing", "gave NoneType; it should give uint8"),
+        ("wrong-size", "returned uint8 of shape (7, 8, 3) instead of uint8 of shape (8, 8, 3)"),
+        ("floats", "returned float64 of shape (8, 8, 3) instead of uint8"),
+        ("nothing", "returned NoneType instead of uint8"),
         ("raises", "failed: RuntimeError: out of film"),
     ],
 )

@@ -78,7 +78,10 @@ def test_where_the_study_is_not_installed_the_run_is_still_shown_with_a_note(
     [
         ("raise ZeroDivisionError('no copies')", "analysis 'copies_parts:copies' failed: ZeroDivisionError: no copies"),
         ("return 3", "AttributeError: 'int' object has no attribute 'tables'"),
-        ("return type('R', (), {'tables': lambda self: {'kept': 3}})()", "gives no polars frames; it is left out"),
+        (
+            "return type('R', (), {'tables': lambda self: {'kept': 3}})()",
+            "gives no polars frames; it is left out",
+        ),
         ("return type('R', (), {'tables': lambda self: {'ranking': run.chains}})()", "a second table 'ranking'"),
     ],
 )

@@ -134,7 +134,7 @@ def test_an_own_pair_may_not_take_the_id_of_another_selected_one(tmp_path: Path)
     ("extra", "fault"),
     [
         ("colour = 'red'", "unknown key 'colour' in [pair.0]"),
-        ("[sets]\nmine = ['hat']", "set 'mine' names pairs that are not there: hat"),
+        ("[sets]\nmine = ['hat']", "set 'mine' names pairs that do not exist: hat"),
         ("=", "not valid TOML"),
     ],
 )

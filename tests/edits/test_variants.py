@@ -124,7 +124,7 @@ def test_a_file_of_ones_own_is_read_like_the_shipped_one(tmp_path: Path) -> None
         ('steps = [{ words = "Put $stuff there.", operation = "add" }]', r"only \$thing"),
         ('steps = [{ words = "Write $5 on it.", operation = "change" }]', r"lone \$"),
         ("", "either steps of its own or like"),
-        ('like = "nobody"', "no variant with steps of its own"),
+        ('like = "nobody"', "is not a variant with steps of its own"),
         ('steps = [{ words = "Turn it.", operation = "twirl" }]', "operation"),
         (
             'steps = [{ words = "Copy it.", operation = "replicate" }]\nsettings = { temperatur = 1 }',

@@ -56,7 +56,7 @@ def test_an_error_whose_message_cannot_be_read_is_named_by_its_class() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert describe_error(Mute()) == "Mute without a message that can be read"
+    assert describe_error(Mute()) == "Mute without a readable message"
     assert describe_error(ValueError()) == "ValueError"
     assert describe_error(ValueError("too small")) == "ValueError: too small"
 

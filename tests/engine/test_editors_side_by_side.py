@@ -140,7 +140,7 @@ def test_editors_on_one_machine_share_its_cores(tmp_path: Path) -> None:
 def test_a_price_that_nobody_knows_cannot_be_kept_under_a_limit(tmp_path: Path) -> None:
     editor = CountingEditor()
     editor.capabilities = Capabilities(dollars_per_call=None)
-    with pytest.raises(StudyError, match=r"what counting charges is not known; .*dollars = …"):
+    with pytest.raises(StudyError, match=r"the price of counting is unknown; .*dollars = …"):
         walk(tmp_path / "run", editor, max_cost=1.0)
     summary, _, _ = walk(tmp_path / "run", editor, rounds=1)
     assert summary.statuses == {"finished": len(CASES)}

@@ -136,7 +136,7 @@ def test_a_study_may_branch_on_a_refusal(tmp_path: Path) -> None:
 
 def test_a_role_that_nobody_plays_is_one_line_before_the_first_call(tmp_path: Path) -> None:
     editor = CountingEditor()
-    with pytest.raises(StudyError, match="the study asks a 'judge', and none is configured"):
+    with pytest.raises(StudyError, match="the study asks a 'judge', but none is configured"):
         session(tmp_path / "run", editor, {})
     assert editor.calls == 0
 
@@ -292,7 +292,7 @@ def test_the_budget_is_asked_before_the_question_is(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_cost_needs_a_price(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="--max-cost cannot be kept: what the judge charges is not known"):
+    with pytest.raises(StudyError, match="--max-cost cannot be kept: the price of the judge is unknown"):
         judged(tmp_path / "run", Scripted(dollars=None), max_cost=5.0)
     assert judged(tmp_path / "free", Scripted(dollars=None))[0].statuses == {"finished": len(CASES)}
 

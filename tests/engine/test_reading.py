@@ -143,7 +143,7 @@ def test_a_step_without_a_summary_is_not_asked_about(tmp_path: Path) -> None:
         assert read(root, server).added == 4
         assert [received.text for received in server.requests] == [TEMPLATE + "A noisy street."]
     assert values(root) == [(None, "no-reasoning")] * 3 + [(1.0, "ok")]
-    assert values(root, "detail")[0] == ("the editor gave no summary of what it thought",)
+    assert values(root, "detail")[0] == ("the editor gave no summary of its reasoning",)
 
 
 def test_the_same_summary_is_read_once_wherever_it_stands(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_from_summaries_to_the_step_at_which_a_run_noticed(tmp_path: Path) -> No
 
 def test_a_reader_reads_runs_and_no_loose_files(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(picture(1))
-    with pytest.raises(StudyError, match="self-evaluation looks at a round of a chain; give a run"):
+    with pytest.raises(StudyError, match="self-evaluation needs a round of a chain; give a run"):
         ask_files([tmp_path / "a.png"], [self_evaluation], make_roles({}), references={})
 
 

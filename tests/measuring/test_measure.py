@@ -147,7 +147,7 @@ def test_values_that_blamed_an_image_for_its_damaged_file_are_measured_again(tmp
     walk(root, CountingEditor(), rounds=2)
     fill_in(root, "psnr")
     with closing(sqlite3.connect(root / "run.sqlite", isolation_level=None)) as connection:
-        detail = "images/ab/cd.png cannot be decoded: its pixel data is damaged; get the file again"
+        detail = "images/ab/cd.png cannot be decoded: its pixel data is damaged; download or copy it again"
         for status, number in (("unreadable", 2), ("source-unfit", 1)):
             connection.execute(
                 "update measurements set value = null, status = ?, detail = ? where comparison in "
@@ -190,7 +190,7 @@ def test_a_damaged_image_is_not_sent_to_an_editor(tmp_path: Path) -> None:
     for file in files:
         (root / file).write_bytes((root / file).read_bytes()[:30])
     editor = Drifting()
-    with pytest.raises(StudyError, match="is not the image it was; restore this file"):
+    with pytest.raises(StudyError, match="has changed since it was stored; restore this file"):
         walk(root, editor, rounds=2)
     assert editor.calls == 0
 

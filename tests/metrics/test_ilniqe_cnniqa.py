@@ -321,5 +321,5 @@ def test_the_facts_are_read_without_torch() -> None:
 
 
 def test_calling_a_metric_on_a_small_image_says_why() -> None:
-    with pytest.raises(Unmeasurable, match="20×30 is under 32 pixels a side"):
+    with pytest.raises(Unmeasurable, match="20×30 has a side shorter than 32 pixels"):
         load_metric("ilniqe")(Item(Frame(even(0, 20, 30))))  # type: ignore[operator]

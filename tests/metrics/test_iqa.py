@@ -136,12 +136,12 @@ def test_without_pyiqa_the_answer_is_what_to_type(monkeypatch: pytest.MonkeyPatc
 def test_another_version_of_pyiqa_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda _: "0.1.15")
     _pyiqa.clear_cache()
-    with pytest.raises(Prerequisite, match=r"musiq is checked with pyiqa 0\.1\.16, here is 0\.1\.15"):
+    with pytest.raises(Prerequisite, match=r"musiq is tested with pyiqa 0\.1\.16, but 0\.1\.15 is installed"):
         adapter("musiq")(picture())
 
 
 def test_too_small_an_image_has_no_score() -> None:
-    with pytest.raises(Unmeasurable, match="100×300 is under 224 pixels") as caught:
+    with pytest.raises(Unmeasurable, match="100×300 has a side shorter than 224 pixels") as caught:
         adapter("liqe")(picture(width=100, height=300))
     assert caught.value.status == "too-small"
 
@@ -188,7 +188,7 @@ def test_a_file_that_lacks_a_parameter_is_refused_even_if_pyiqa_would_not_mind(t
 
 def test_a_file_that_would_run_code_is_refused(torch: Any, tmp_path: Path) -> None:
     torch.save({"weight": Path("somewhere")}, tmp_path / "a.pth")
-    with pytest.raises(Prerequisite, match="cannot be read as tensors alone"):
+    with pytest.raises(Prerequisite, match="contains more than tensors"):
         WeightFiles("small", {"a.pth": tmp_path / "a.pth"}).state("https://example.org/a.pth")
 
 

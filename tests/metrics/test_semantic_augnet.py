@@ -85,7 +85,7 @@ def test_self_value_symmetry_batch_and_sizes(small: Path) -> None:
 
 
 def test_too_small_to_recognise_anything(small: Path) -> None:
-    with pytest.raises(Unmeasurable, match="is under 16 pixels a side"):
+    with pytest.raises(Unmeasurable, match="has a side shorter than 16 pixels"):
         value(photograph("chelsea", 40, 15), photograph("chelsea"))
 
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_a_network_is_named(monkeypatch: pytest.MonkeyPatch, 
     folder.mkdir()
     (folder / "model.pth").write_bytes(b"not a network at all")
     seeded(monkeypatch, "augnet", folder)
-    with pytest.raises(Prerequisite, match=r"model\.pth cannot be read as tensors alone"):
+    with pytest.raises(Prerequisite, match=r"model\.pth contains more than tensors"):
         value(photograph("coffee"), photograph("chelsea"))
 
 

@@ -78,7 +78,7 @@ def test_sizes_and_grey(similarity: BatchMetric) -> None:
     grey = np.ascontiguousarray(photograph("chelsea")[..., 1:2].repeat(3, axis=2))
     assert pair(similarity, grey, grey) == 1
     assert np.isfinite(pair(similarity, photograph("chelsea", 33, 257), photograph("chelsea", 320, 17)))
-    with pytest.raises(Unmeasurable, match="is under 16 pixels a side") as caught:
+    with pytest.raises(Unmeasurable, match="has a side shorter than 16 pixels") as caught:
         pair(similarity, photograph("chelsea", 15, 40), grey)
     assert caught.value.status == "too-small"
 

@@ -104,7 +104,7 @@ def test_each_chain_has_its_part_and_copies_that_stand_still_have_none(folder: P
     still = roles.filter(editor="sim-perfect", pair="replicate")
     assert still["role"].to_list() == ["other"]
     assert given.made["left_out"] == [
-        "3 chains of sim-perfect in run are not audited: their copies do not differ, so nothing decays"
+        "3 chains of sim-perfect in run are not audited: their copies do not differ, so nothing degrades"
     ]
     assert f"{given.made['left_out'][0]}." in given.audit.notes
     assert given.simulated == {"sim-blur", "sim-perfect", "sim-jpeg"}
@@ -146,7 +146,7 @@ def test_a_metric_that_differs_between_runs_is_told_and_one_that_is_gone_does_no
         write_manifest(path, replace(manifest, metrics=metrics))
     notes = gathered(tmp_path / "m1", tmp_path / "m2").audit.notes
     assert (
-        "brisque is not one metric in these runs, its version, weights, precision or rater differ: m1; m2."
+        "brisque is not the same metric in these runs; its version, weights, precision or rater differ: m1; m2."
     ) in notes
     assert not any("not one metric" in note for note in gathered(folder / "trips", tmp_path / "m1").audit.notes)
 

@@ -45,9 +45,9 @@ def row(id: str = "anna", title: str = "A <b>woman</b>") -> DegradedRow:
 
 
 def test_the_page_has_every_copy_beside_its_clean_picture_and_holds_them_itself() -> None:
-    page = degraded_sheet("mine", [row(), row("bert")], SPOILS, how="severity 2 (1 is usual), seed 3", total=2)
+    page = degraded_sheet("mine", [row(), row("bert")], SPOILS, how="severity 2 (1 is typical), seed 3", total=2)
     assert "<h1>2 pictures, 2 degradations</h1>" in page
-    assert "at severity 2 (1 is usual), seed 3:" in page
+    assert "at severity 2 (1 is typical), seed 3:" in page
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", page)
     assert captions == ["Clean", "Motion Blur", "Old Photo (Black and White)"] * 2
     assert len(re.findall(r'<img [^>]*src="data:image/webp;base64,', page)) == 12

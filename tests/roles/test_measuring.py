@@ -113,7 +113,7 @@ def test_what_cannot_be_told_is_null_and_says_why() -> None:
     image = encode_png(photograph("coffee", 64, 64))
     answer = judged("semantics-backward", image, image, image, operation="remove")
     assert answer["undone"] is None
-    assert answer["seen"] == "the forward edit changed nothing in particular"
+    assert answer["seen"] == "the forward edit changed nothing measurable"
     answer = judged("semantics-forward", image, image, operation="replicate")
     assert answer["carried_out"] is None
     small = judged("semantics-forward", image, encode_png(photograph("coffee", 32, 32)), operation="add")

@@ -122,7 +122,7 @@ def test_it_answers_one_question_in_its_shipped_words_only() -> None:
     with pytest.raises(StudyError, match="rule rewriter does not answer 'judge-edit'"):
         RuleRewriter().require("judge-edit")
     payload = question(load_rubric("rewrite-instruction"), {"instruction": "Add a hat."})
-    with pytest.raises(StudyError, match="in its shipped words only"):
+    with pytest.raises(StudyError, match="only as shipped"):
         asyncio.run(RuleRewriter().ask((), {**payload, "text": "Shorten: Add a hat."}))
     with pytest.raises(StudyError, match="reads no rubrics"):
         make_role("rewriter", RoleTable(kind="rules", rubrics={"rewrite-instruction": "mine.toml"}))

@@ -232,7 +232,7 @@ def test_a_key_that_is_not_taken_is_not_shown(monkeypatch: pytest.MonkeyPatch) -
     reply = error(401, f"Incorrect API key provided: {SECRET[:12]}…{SECRET[-4:]}. Yours: {SECRET}", "invalid_api_key")
     with serving(reply) as server, pytest.raises(Prerequisite) as caught:
         ask(server.table(key="JUDGE_KEY"))
-    assert str(caught.value) == f"{server.base_url} answers 401: it does not take the key in JUDGE_KEY"
+    assert str(caught.value) == f"{server.base_url} answers 401: it rejects the key in JUDGE_KEY"
     with serving(reply) as server, pytest.raises(Prerequisite, match="name its variable with: key ="):
         ask(server.table())
 

@@ -35,7 +35,7 @@ def test_a_served_role_says_who_it_is_and_how_hard_it_may_be_driven() -> None:
     assert role.limits.per_minute == 30
     assert role.limits.seconds == 20
     assert role.repeats == 3
-    assert role.about == "qwen at http://127.0.0.1:8000/v1, at a price that is not known"
+    assert role.about == "qwen at http://127.0.0.1:8000/v1, at an unknown price"
     assert role.dollars_per_call is None
 
 
@@ -84,7 +84,7 @@ def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_do
         ({**SERVED, "dollars_per_million": {"input": float("inf"), "output": 1}}, "should be a finite number"),
         ({**SERVED, "base_url": "127.0.0.1:8000"}, "should be an address such as"),
         ({**SERVED, "base_url": "ftp://host/v1"}, "should be an address such as"),
-        ({**SERVED, "extra": {"messages": []}}, "'messages' does not go into extra"),
+        ({**SERVED, "extra": {"messages": []}}, "'messages' is not allowed in extra"),
         ({**SERVED, "repeat": 3}, "unknown key 'repeat'; did you mean 'repeats'"),
         ({**SERVED, "temperature": -1}, "temperature"),
         ({**SERVED, "dollars_per_million": {"input": 1}}, "dollars_per_million.output"),

@@ -180,15 +180,15 @@ def test_a_word_stands_for_an_end_of_the_scale() -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"choices": ()}, "names its two choices"),
-        ({"choices": ("yes",)}, "names its two choices"),
-        ({"choices": ("no", "maybe", "yes")}, "names its two choices"),
-        ({"choices": ("yes", "yes")}, "names its two choices"),
+        ({"choices": ()}, "only the form"),
+        ({"choices": ("yes",)}, "only the form"),
+        ({"choices": ("no", "maybe", "yes")}, "only the form"),
+        ({"choices": ("yes", "yes")}, "only the form"),
         ({"choices": ("No", "Yes")}, "pattern"),
-        ({"form": "json"}, "no other form does"),
-        ({"unclipped": True}, "nothing between or beyond"),
-        ({"fields": (ReplyField(name="seen", type="text", about="…"),)}, "'word' holds one field, a number"),
-        ({"fields": (ReplyField(name="a", scale=(0, 1), about="…", optional=True),)}, "nothing between or beyond"),
+        ({"form": "json"}, "only the form"),
+        ({"unclipped": True}, "allows only its two words"),
+        ({"fields": (ReplyField(name="seen", type="text", about="…"),)}, "'word' has exactly one field, a number"),
+        ({"fields": (ReplyField(name="a", scale=(0, 1), about="…", optional=True),)}, "allows only its two words"),
     ],
 )
 def test_a_faulty_choice_is_told(change: dict[str, Any], fault: str) -> None:

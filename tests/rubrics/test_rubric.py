@@ -150,9 +150,9 @@ def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path
     [
         (("$reply", "$replay"), r"asks for \$replay; did you mean 'reply'"),
         (("$$5", "$5"), "write \\$\\$ for a dollar sign"),
-        (("scale = [0, 100]", "scale = [9, 1]"), "does not go upwards"),
+        (("scale = [0, 100]", "scale = [9, 1]"), "must go from low to high"),
         (("scale = [0, 100]", ""), "a number has a scale"),
-        (('value = "merry"', 'value = "mery"'), "names no number of the reply; did you mean 'merry'"),
+        (('value = "merry"', 'value = "mery"'), "is not a number of the reply; did you mean 'merry'"),
         (('name = "merry"', 'name = "Merry!"'), "pattern"),
         (('pictures = ["subject"]', 'pictures = ["object"]'), "pictures"),
         (("scale = [0, 100]", "scale = [0, inf]"), "finite"),
@@ -160,10 +160,10 @@ def test_other_words_are_another_rubric_and_other_remarks_are_not(tmp_path: Path
         (('roles = ["source", "return"]', "roles = []"), "metric.roles"),
         (
             ("version = 2", 'system = "Asked was: ${instruction}"'),
-            "nothing is filled into system; .instruction goes into",
+            "system has no placeholders; put .instruction into",
         ),
         (("version = 2", "vresion = 2"), "unknown key 'vresion'; did you mean 'version'"),
-        (('pictures = ["subject"]', "pictures = []"), "shows no picture and fills in no words"),
+        (('pictures = ["subject"]', "pictures = []"), "shows no image and has no placeholder"),
     ],
 )
 def test_a_faulty_rubric_is_told_in_one_line(tmp_path: Path, change: tuple[str, str], fault: str) -> None:
@@ -189,7 +189,7 @@ def test_a_rubric_without_a_metric_table_is_no_metric() -> None:
 def test_a_rubric_cannot_pass_for_a_metric_that_there_is(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(OWN.replace('name = "mood"', 'name = "psnr"'))
-    with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like a metric that there is already; rename it"):
+    with pytest.raises(StudyError, match=r"mine\.toml is called 'psnr' like an existing metric; rename it"):
         metric_from_rubric(load_rubric(str(path)), str(path))
 
 

@@ -64,7 +64,7 @@ def test_raters_at_once_a_killed_server_and_nothing_lost_or_twice(run: Path) -> 
     assert first.process.returncode == -signal.SIGKILL
 
     with rating_process(run) as second:
-        assert "all raters have their links" in "".join(second.lines)
+        assert "every rater already has a link" in "".join(second.lines)
         for number in range(RATERS):
             page = second.open(first.links[number])
             values = {item["id"]: item["values"].get("score") for item in page.items()}
@@ -123,7 +123,7 @@ def test_links_go_to_a_file_that_only_its_owner_reads(run: Path, tmp_path: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     again = cbench("rate", str(run), "--raters", "4", "--plan-only", "--links", str(file))
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "already exists" in again.err
     with closing(RatingBook.open(book_path(run, "score"))) as book:
         assert book.raters() == [1, 2, 3], "no rater without a link"
 
@@ -160,7 +160,7 @@ def test_other_computers_come_in_only_when_told(run: Path) -> None:
         (["--status", "--collect"], "four commands"),
         (["--address", "example.org"], "scheme and name"),
         (["--host", "203.0.113.77"], "cannot serve on"),
-        (["--methods", "nobody"], "has no pictures here"),
+        (["--methods", "nobody"], "has no images here"),
         (["--links", "/nowhere/links.txt"], "there is no folder"),
     ],
 )

@@ -78,7 +78,7 @@ def test_every_table_has_a_class_with_its_columns_in_their_order(tmp_path: Path)
 def test_what_is_no_row_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run.sqlite")
     for row in (("attempts", ("s", 1)), ("attempts; drop table steps", ("s",)), None):
-        with pytest.raises(Unstorable, match="is no row of a table"):
+        with pytest.raises(Unstorable, match="is not a row of a table"):
             journal.commit_now([attempt("s"), row])  # type: ignore[list-item]
     journal.close()
     assert stored(tmp_path / "run.sqlite") == set()

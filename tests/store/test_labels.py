@@ -188,7 +188,7 @@ def test_a_person_may_not_contradict_or_repeat_themselves(
         (",".join(COLUMNS).replace("mode", "modes"), "row 1: unknown column 'modes'; did you mean 'mode'?"),
         (",".join(COLUMNS[:-1]), "row 1: no column note"),
         (",".join([*COLUMNS, "by"]), "row 1: a column twice"),
-        (";".join(COLUMNS), "has semicolons between its columns"),
+        (";".join(COLUMNS), "uses semicolons between columns"),
         ("", "no column editor, case"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_file_system_without_locks_is_said_to_be_one(
     with pytest.raises(StudyError, match=errno.errorcode[number]) as caught:
         RunLock(tmp_path / "run.lock").acquire()
     assert not isinstance(caught.value, RunLocked)
-    assert "has no locks" in str(caught.value)
+    assert "does not support locks" in str(caught.value)
     assert "local disk" in str(caught.value)
 
 

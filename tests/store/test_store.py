@@ -194,7 +194,7 @@ def test_verify_notices_a_changed_image(tmp_path: Path) -> None:
         run.journal.commit_now([ImageRow(identity, file, "image/png", 1, 1, 7)])
     assert problems(tmp_path / "run") == []
     (tmp_path / "run" / file).write_bytes(b"forgery")
-    assert problems(tmp_path / "run") == [f"{file} is not the image it was"]
+    assert problems(tmp_path / "run") == [f"{file} has changed since it was stored"]
     (tmp_path / "run" / file).unlink()
     assert problems(tmp_path / "run") == [f"{file} is missing"]
 
@@ -220,9 +220,9 @@ def sound_run(root: Path) -> str:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        ("update steps set instruction = 'add a hat'", "has another history than its key says"),
-        ("update steps set replicate = 1", "has another history than its key says"),
-        ("update steps set editor = 'nobody'", "is by 'nobody', which the manifest does not know"),
+        ("update steps set instruction = 'add a hat'", "has a different history than its key says"),
+        ("update steps set replicate = 1", "has a different history than its key says"),
+        ("update steps set editor = 'nobody'", "is by 'nobody', which is not in the manifest"),
         ("update steps set image = null", "1 steps without their image"),
         ("update comparisons set reference = 'i1:gone'", "1 comparisons without an image"),
         ("update cases set image = 'i1:gone'", "1 cases without their image"),

@@ -53,8 +53,8 @@ def test_running_it_on_says_in_one_line_that_the_suite_has_other_pictures_now(ol
     assert done.code != 0
     (line,) = [line for line in done.err.splitlines() if "earlier version" in line]
     assert line.endswith(
-        "run 'quick-1' was begun with an earlier version of the suite 'quick', and version 2 has other "
-        "pictures: use another --run. This one keeps its own pictures and can still be measured, reported and exported"
+        "run 'quick-1' was started with an earlier version of the suite 'quick', and version 2 has other images: use "
+        "another --run. This run keeps its own images and can still be measured, reported and exported"
     )
     assert (old / "manifest.json").read_bytes() == before
     with Run.existing(old) as run:

@@ -166,7 +166,7 @@ QUICK = ("audit-quick", "replicate-quick", "cures", "demo", "session", "roundtri
         ({"floors": ["sim-jpg"]}, "did you mean 'sim-jpeg'"),
         ({"audit": {"seed": -5}}, "analysis.audit.seed"),
         ({"audit": {"damage": "simm"}}, "did you mean 'ssim'"),
-        ({"audit": {"damage": "changed-share"}}, "does not say which pictures are worse"),
+        ({"audit": {"damage": "changed-share"}}, "does not say which images are worse"),
         ({"audit": {"ranges": {"nique": [0, 1]}}}, "did you mean 'niqe'"),
         ({"audit": {"ranges": {"niqe": [0, float("inf")]}}}, "should be a finite number"),
     ],

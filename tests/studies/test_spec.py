@@ -75,8 +75,8 @@ def test_what_is_given_counts_over_the_file() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"gaps": [1, 5]}, "gap 1 does not lie after the baseline (1)"),
-        ({"gaps": [5, 5]}, "a gap is named twice"),
+        ({"gaps": [1, 5]}, "gap 1 is not after the baseline (1)"),
+        ({"gaps": [5, 5]}, "a gap is listed twice"),
         ({"by": "leg"}, "analysis.audit.by"),
         ({"percentiles": [100]}, "analysis.audit.percentiles"),
         ({"percentiles": []}, "analysis.audit.percentiles"),

@@ -291,6 +291,6 @@ def test_an_unknown_operation_is_named_before_anything_runs(model: TinyModel, tm
 
 def test_sizes_that_do_not_fit_are_one_line(model: TinyModel, picture: Array, tmp_path: Path) -> None:
     out = model.node("Reshape", PICTURE, model.constant([5, 5]), name="wrong")
-    with pytest.raises(StudyError, match=r"node 'wrong' \(Reshape\) cannot be carried out: shape") as caught:
+    with pytest.raises(StudyError, match=r"node 'wrong' \(Reshape\) cannot be run: shape") as caught:
         model.run(tmp_path, out, picture)
     assert "\n" not in str(caught.value)

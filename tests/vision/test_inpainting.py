@@ -58,7 +58,7 @@ def test_without_a_hole_nothing_is_done(coffee: Picture) -> None:
 
 @pytest.mark.parametrize("shape", [(400, 601), (400, 600, 1)], ids=str)
 def test_a_mask_of_another_size_is_refused(coffee: Picture, shape: tuple[int, ...]) -> None:
-    with pytest.raises(StudyError, match="the mask is to be a bool array of 400 × 600"):
+    with pytest.raises(StudyError, match="the mask must be a bool array of 400 × 600"):
         fill(coffee, np.zeros(shape, np.bool_))
-    with pytest.raises(StudyError, match="the mask is to be a bool array"):
+    with pytest.raises(StudyError, match="the mask must be a bool array"):
         fill(coffee, np.zeros((400, 600), np.uint8))

@@ -121,7 +121,7 @@ def test_a_file_in_parts_is_joined(server: Server, declare: Declared, monkeypatc
 
 def test_a_hub_has_no_files_in_parts(declare: Declared) -> None:
     declare("maxim", {"a": b"1"}, '[[weight.sources]]\nhub = "some/where"\nmembers = [["a", "b"]]')
-    with pytest.raises(StudyError, match="files of a hub come whole, not in parts"):
+    with pytest.raises(StudyError, match="files from a hub are downloaded whole, not in parts"):
         find_weight("maxim")
 
 
@@ -144,7 +144,7 @@ def test_a_redirect_is_followed(registry: Server) -> None:
         ({"integrity": None, "shasum": "0" * 40}, "arrived damaged (sha1 differs)"),
         ({"integrity": f"md5-xx== sha1-{base64.b64encode(bytes(20)).decode()}"}, "arrived damaged (sha1 differs)"),
         ({"integrity": "sha512-not base 64!"}, "checksum of @nets/maxim 0.1.0 cannot be read"),
-        ({"tarball": "file:///etc/passwd"}, "which is no web address"),
+        ({"tarball": "file:///etc/passwd"}, "which is not a web address"),
         ({"tarball": None}, "has no @nets/maxim 0.1.0"),
     ],
     ids=["integrity", "shasum", "weak integrity", "unreadable integrity", "no web address", "no archive"],
@@ -179,7 +179,7 @@ def test_a_member_that_is_gone_is_named(registry: Server) -> None:
 @pytest.mark.parametrize(
     ("path", "page", "why"),
     [
-        ("/@nets%2fmaxim", b"<html>", "is no page of an npm registry"),
+        ("/@nets%2fmaxim", b"<html>", "is not a page of an npm registry"),
         ("/@nets%2fmaxim", b'{"versions": {"0.1.1": {}}}', r"/@nets%2fmaxim has no @nets/maxim 0\.1\.0"),
         ("/@nets%2fmaxim", b'{"versions": ["0.1.0"]}', r"has no @nets/maxim 0\.1\.0"),
         ("/@nets%2fmaxim", None, "answers 404"),
@@ -331,7 +331,7 @@ def test_a_scope_may_have_a_registry_of_its_own(registry: Server, nothing_set_up
 
 
 def test_a_registry_that_is_no_address_is_said_so(nothing_set_up: Path) -> None:
-    with pytest.raises(Prerequisite, match=r"is no web address; see `registry` in \.npmrc"):
+    with pytest.raises(Prerequisite, match=r"is not a web address; see `registry` in \.npmrc"):
         registry_of("net", {"registry": "file:///etc"})
 
 

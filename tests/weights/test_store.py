@@ -53,7 +53,7 @@ def test_a_file_with_the_right_name_and_other_contents_is_not_believed(
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "net.pth").write_bytes(b"Some weights")
     monkeypatch.setenv("CONVERGEBENCH_WEIGHTS", str(tmp_path))
-    with pytest.raises(Prerequisite, match="is another file: its checksum differs"):
+    with pytest.raises(Prerequisite, match="is a different file: its checksum differs"):
         locate("net")
 
 
@@ -115,7 +115,7 @@ def test_an_installed_package_is_looked_into_and_not_imported(
 @pytest.mark.parametrize("path", ["../net.pth", "/net.pth", "a/../../b", ""])
 def test_a_declared_path_stays_inside_its_folder(declare: Declared, path: str) -> None:
     declare("net", {path: DATA})
-    with pytest.raises(StudyError, match="relative and stays inside"):
+    with pytest.raises(StudyError, match="relative and stay inside"):
         find_weight("net")
 
 

@@ -105,21 +105,21 @@ def test_a_file_at_no_address_is_the_server_s_fault_and_not_the_study_s(address:
 
 def test_a_base_address_that_is_none_is_the_study_s() -> None:
     for address in ("my-box", "ftp://my-box", ""):
-        with pytest.raises(StudyError, match="is no address; give one such as"):
+        with pytest.raises(StudyError, match="is not an address; give one such as"):
             get(address)
 
 
 def test_an_answer_without_an_end_is_cut_off() -> None:
     with (
         serving(lambda one, server: Answer(body=b"x" * 5000)) as server,
-        pytest.raises(BadReply, match="come to an end"),
+        pytest.raises(BadReply, match="does not end"),
     ):
         using(Wire(server.address), lambda wire: wire.send("GET", "/", most=4999))
 
 
 def test_an_answer_that_is_cut_short_and_a_server_that_is_gone_are_passing_troubles() -> None:
     cut = Answer(body=b"x" * 5000, cut=True)
-    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="gave no whole answer") as sent:
+    with serving(lambda one, server: cut) as server, pytest.raises(Transient, match="gave no complete answer") as sent:
         get(server.address)
     assert sent.value.unsettled
     with pytest.raises(Transient, match="cannot be reached") as never_sent:

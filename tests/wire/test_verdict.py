@@ -66,9 +66,7 @@ def test_the_message_is_one_line_with_the_server_s_words_and_without_secrets_of_
 
 
 def test_a_refused_key_is_not_quoted() -> None:
-    assert classify_failure(answer(401, {"error": {"message": "no key sk-12"}})).message.endswith(
-        "it does not take the key"
-    )
+    assert classify_failure(answer(401, {"error": {"message": "no key sk-12"}})).message.endswith("it rejects the key")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def _as_interrupt(work: Callable[[], T]) -> T:
     try:
         return work()
     except Interrupted as error:
-        raise KeyboardInterrupt("stopped; the same call goes on") from error
+        raise KeyboardInterrupt("stopped; make the same call to continue") from error
 
 
 def recorded(name: str, given: Mapping[str, Any], work: Callable[[], T]) -> Callable[[], T]:

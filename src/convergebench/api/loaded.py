@@ -42,7 +42,7 @@ class LoadedRun:
     def __init__(self, root: str | Path, *, align: str | None = None, stopped: str | None = None) -> None:
         self.root = require_run(Path(root))
         self.stopped = stopped
-        """Why the run ended before its time, or None; the same call goes on."""
+        """Why the run ended before its time, or None; make the same call to continue."""
         self._align = check_alignment(align)
 
     def refresh(self) -> None:
@@ -125,7 +125,7 @@ class LoadedRun:
         found = rows.filter(pl.col("index") == step)
         if not found.height or found["image"][0] is None:
             files = rows.filter(pl.col("image").is_not_null())["index"].to_list()
-            raise StudyError(f"there is no picture after step {step} of {case}; it has {_range(files)}")
+            raise StudyError(f"there is no image after step {step} of {case}; it has {_range(files)}")
         return self._picture(found["image"][0])
 
     def strip(
@@ -133,14 +133,14 @@ class LoadedRun:
     ) -> Image.Image:
         """The pictures of a case side by side, a row per editor; without `steps`, some of them at even distances."""
         if height < 1:
-            raise StudyError(f"height = {height!r}: give a number of pixels from 1")
+            raise StudyError(f"height = {height!r}: give a number of pixels, 1 or more")
         rows = []
         for name in [editor] if editor else self._editors_of(case):
             frame = self._steps_of(case, name).filter(pl.col("image").is_not_null())
             files = dict(frame.select("index", "image").iter_rows())
             chosen = [one for one in steps if one in files] if steps is not None else evenly(sorted(files), MOST_STEPS)
             if not chosen:
-                raise StudyError(f"{case} has no picture at steps {list(steps or ())}; it has {_range(sorted(files))}")
+                raise StudyError(f"{case} has no image at steps {list(steps or ())}; it has {_range(sorted(files))}")
             rows.append(StripRow(name, tuple((f"{one}", self._picture(files[one])) for one in chosen)))
         return draw_strip(rows, height)
 

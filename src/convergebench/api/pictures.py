@@ -31,7 +31,7 @@ def source_images(pictures: Sequence[Picture] | Mapping[str, Picture], kind: str
     """Pictures as the images that a study starts from; a mapping names them, files have their names already."""
     known = next((one for one in KINDS if one == kind), None)
     if known is None:
-        raise StudyError(f"kind = '{kind}' is none of {', '.join(KINDS)}")
+        raise StudyError(f"kind = '{kind}' is not one of {', '.join(KINDS)}")
     given = several(pictures, "images") if not isinstance(pictures, Mapping) else ()
     named = dict(pictures) if isinstance(pictures, Mapping) else dict(zip(_names(given), given, strict=True))
     if not named:

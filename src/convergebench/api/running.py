@@ -56,7 +56,7 @@ def run(
     progress: bool | Observer = True,
     **tables: Any,
 ) -> LoadedRun:
-    """Run a study and load what came of it; the same call goes on where an earlier one stopped.
+    """Run a study and load what came of it; make the same call to continue where an earlier one stopped.
 
     `study` is a name of `cbench list studies`, a study file, its content, or a `StudySpec`. `editors`, `images`,
     `rounds`, `metrics`, `limit` and `align` stand in place of the study's own; `kind` says what given pictures show.
@@ -136,11 +136,11 @@ def _work(
         observer = default_observer(progress)
         outcome = run_plan(planned, options, observer)
         if outcome.interrupted:
-            raise KeyboardInterrupt("stopped; nothing is lost, the same call goes on")
+            raise KeyboardInterrupt("stopped; nothing is lost; make the same call to continue")
         if outcome.failed:
             raise StudyError(redact(one_line(f"{outcome.failed}: {outcome.reason}")))
         if outcome.stopped:
-            observer.note(f"stopped: {outcome.stopped}; the same call goes on")
+            observer.note(f"stopped: {outcome.stopped}; make the same call to continue")
         return LoadedRun(folder, stopped=outcome.stopped)
 
     return recorded("run", given, work)
@@ -155,7 +155,7 @@ def _study(study: str | Path | StudySpec | Mapping[str, Any], tables: Mapping[st
     elif isinstance(study, str | Path):
         spec = read_spec(Path(study)) if str(study).endswith(".toml") else parse_spec({"study": str(study)})
     else:
-        raise StudyError(f"{study!r:.80} is no study; give a name, a study file, its content or a StudySpec")
+        raise StudyError(f"{study!r:.80} is not a study; give a name, a study file, its content or a StudySpec")
     if not tables:
         return spec
     content: dict[str, Any] = spec.model_dump(mode="json", by_alias=True)

@@ -81,7 +81,7 @@ def _work(
             hint = f'metric="{reference}"' if named else 'metric="niqe", or reference=IMAGE, metric="lpips"'
             raise StudyError(f"name what to measure: score(images, {hint})")
         if reference is not None and not is_picture(reference):
-            raise StudyError("reference is one picture for all images; call score() once for each pair")
+            raise StudyError("reference is one image for all images; call score() once for each pair")
         measuring = options_of(MeasureOptions, options, "score()")
         with tempfile.TemporaryDirectory() as folder:
             files = _files(images, Path(folder) / "images")

@@ -47,12 +47,12 @@ class _Comparison(Strict):
     @model_validator(mode="after")
     def _two_limits(self) -> _Comparison:
         if len(self.right) != (2 if self.relation == "between" else 1):
-            raise ValueError("'right' is one side, and two (lowest, highest) with the relation 'between'")
+            raise ValueError("'right' is one value, or two (lowest, highest) with the relation 'between'")
         stated = [side.value for side in self.right if isinstance(side.value, int | float)]
         if self.relation == "between" and len(stated) == 2 and stated[0] > stated[1]:
-            raise ValueError(f"nothing lies between {stated[0]} and {stated[1]}; the lowest comes first")
+            raise ValueError(f"nothing is between {stated[0]} and {stated[1]}; give the lowest first")
         if self.beyond_interval and self.relation not in (">", "<", "better"):
-            raise ValueError("beyond_interval goes with >, < and better")
+            raise ValueError("beyond_interval works only with >, < and better")
         return self
 
 
@@ -90,7 +90,7 @@ class EveryTest(_Comparison):
         for side in (self.left, *self.right):
             side.require_complete(table=True, column=False, row=True)
         if self.relation == "better":
-            raise ValueError("'better' goes with the kind 'compare'; say > or <")
+            raise ValueError("'better' works only with the kind 'compare'; use > or <")
         return self
 
 
@@ -123,7 +123,7 @@ class Members(Strict):
         if (self.values is None) == (self.table is None):
             raise ValueError("a set is a list of words, or a table with its columns")
         if self.table is not None and not self.columns:
-            raise ValueError("name the columns whose values are meant")
+            raise ValueError("name the columns that contain the values")
         return self
 
 

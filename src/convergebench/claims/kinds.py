@@ -123,8 +123,8 @@ def _compared(
             if agrees:  # an estimate that agrees does not refute the claim
                 return ClaimEvidence(
                     what,
-                    missing=f"{_with_interval(left)} {test.relation} {_with_interval(right[0])}, but "
-                    "the interval reaches across",
+                    missing=f"{_with_interval(left)} {test.relation} {_with_interval(right[0])}, but the intervals "
+                    f"overlap",
                 )
     except MissingValue as error:
         return ClaimEvidence(what, missing=f"{error} ({what})" if context.row is not None and what else str(error))
@@ -257,7 +257,7 @@ def _series(test: TrendTest, table: ClaimTable, name: str, rows: Sequence[Row]) 
         return ClaimEvidence(what, missing=f"{table.name}: {error}")
     places = [place for place, _ in points]
     if len(set(places)) < max(2, len(places)):
-        why = "has one point only" if len(places) < 2 else f"has two rows for one '{test.along}'; name more in 'by'"
+        why = "has only one point" if len(places) < 2 else f"has two rows for one '{test.along}'; name more in 'by'"
         return ClaimEvidence(what, missing=f"{table.name}: {what} {why}")
     sign = 1 if test.relation in ("rises", "never falls") else -1
     strict = not test.relation.startswith("never")

@@ -22,7 +22,7 @@ def _address(text: str) -> str:
         raise ValueError("a table is paper:NAME, file:NAME.csv, run:NAME or audit:NAME")
     # a claim file from another person may read tables, not the rest of the disk
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or ".." in re.split(r"[/\\]", name):
-        raise ValueError(f"'{name}' leads out of the folder that tables are read from; put the table there")
+        raise ValueError(f"'{name}' is outside the folder that tables are read from; put the table there")
     return text
 
 
@@ -85,7 +85,7 @@ class Operand(_WithInfinity):
         forms = [name for name in ("value", "of", "words", *ARITHMETIC) if getattr(self, name) is not None]
         cell = self.row is not None or self.column is not None
         if len(forms) > 1:
-            raise ValueError(f"is {' and '.join(forms)} at once; one side is one thing")
+            raise ValueError(f"is {' and '.join(forms)} at once; use only one of them")
         if self.of is not None and self.row is not None:
             raise ValueError("'of' gathers several rows; choose them with 'rows', not with 'row'")
         if self.of is None and self.rows is not None:
@@ -93,7 +93,7 @@ class Operand(_WithInfinity):
         if forms and forms[0] not in ("of", "words") and (cell or self.table):
             raise ValueError(f"'{forms[0]}' takes no table, row or column")
         if self.value != self.value:
-            raise ValueError("nan is no value")
+            raise ValueError("nan is not a value")
         return self
 
     @property
@@ -118,7 +118,7 @@ class Operand(_WithInfinity):
             return
         own_row = self.row is not None or self.of is not None
         if not own_row and (self.table is not None or not row):
-            raise ValueError('a side says neither which row nor what to make of several: row = { … } or of = "mean"')
+            raise ValueError('a side gives neither a row nor a way to combine several: row = { … } or of = "mean"')
         if own_row and self.table is None and not table:
             raise ValueError('a side names no table, and neither does its test: table = "run:ranking"')
         if self.column is None and self.words is None and self.of != "count" and not column:

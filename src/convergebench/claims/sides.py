@@ -125,7 +125,7 @@ def _calculated(side: Operand, parts: Sequence[float]) -> float:
     if side.size_of is not None:
         return abs(parts[0])
     if parts[1] == 0:
-        raise MissingValue("a ratio to nothing has no value")
+        raise MissingValue("a ratio to zero has no value")
     return parts[0] / parts[1]
 
 
@@ -185,7 +185,7 @@ def _facing_ends(left: SideValue, right: SideValue, relation: Relation) -> tuple
     """The ends of the two intervals that face each other."""
     for one in (left, right):
         if one.interval is None:
-            raise MissingValue(f"{one.label or 'a side'} has no interval, and the claim asks for one")
+            raise MissingValue(f"{one.label or 'a side'} has no interval, but the claim needs one")
     assert left.interval is not None
     assert right.interval is not None
     return (left.interval[0], right.interval[1]) if relation == ">" else (left.interval[1], right.interval[0])

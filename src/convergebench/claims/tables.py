@@ -73,7 +73,7 @@ class ClaimTable:
             return found[0]
         number = f"{len(found)} rows" if found else "no row"
         known = sorted({str(one[column]) for column in row for one in rows if one[column] is not None})
-        hint = "; say more of it" if found else suggest(str(next(iter(row.values()), "")), known)
+        hint = "; give more of it" if found else suggest(str(next(iter(row.values()), "")), known)
         raise self.missing(f"{self.name} has {number}{_described(conditions)}{hint}")
 
     def _meets(self, row: Row, conditions: Rows) -> bool:
@@ -121,7 +121,7 @@ def number(cell: object, what: str) -> float:
         raise MissingValue(f"{what} has no value")
     if isinstance(cell, bool | int | float):
         return float(cell)
-    raise MissingValue(f"{what} is '{cell}', which is no number")
+    raise MissingValue(f"{what} is '{cell}', which is not a number")
 
 
 def same_value(cell: object, value: object) -> bool:
@@ -156,7 +156,7 @@ class ClaimTables:
             known = sorted(path.stem for path in self.papers.glob("*.csv"))
             if name not in known:
                 hint = suggest(name, known) or f" (there are {', '.join(known)})"
-                raise StudyError(f"no paper's table is called '{name}'{hint}")
+                raise StudyError(f"no table of a paper is called '{name}'{hint}")
             return _table(address, self.papers / f"{name}.csv", fixed=True)
         if source == "file":
             path = (self.claim_folder or Path()) / name
@@ -164,7 +164,7 @@ class ClaimTables:
                 raise StudyError(f"there is no table {path} (a .csv or .parquet file beside the claim file)")
             return _table(address, path, fixed=True)
         if self.run is None:
-            raise MissingValue(f"{address} is the table of a run, and no run was given")
+            raise MissingValue(f"{address} is the table of a run, but no run was given")
         make = "audit" if source == "audit" else "report"
         raise MissingValue(f"{self.run} has no table '{name}' (cbench {make} {self.run})")
 

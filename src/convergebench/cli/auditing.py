@@ -13,51 +13,60 @@ from convergebench.cli.measuring import TRUST
 
 
 def audit(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories, our own or imported ones.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run directories, made here or imported.")],
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", "-m", help="No-reference metric or set; repeat [default: as the study says, or audit]"
+            "--metric", "-m", help="No-reference metric or metric set; repeatable [default: the study's, else audit]"
         ),
     ] = None,
     gaps: Annotated[
-        str | None, typer.Option(help="Steps to hold against the baseline, e.g. 5,10,20 [default: what chains reach]")
+        str | None,
+        typer.Option(help="Steps to compare with the baseline, e.g. 5,10,20 [default: as far as the chains go]"),
     ] = None,
     baseline: Annotated[
-        int | None, typer.Option(min=0, help="Step that the others are held against [default: 1]")
+        int | None, typer.Option(min=0, help="Step that the others are compared with [default: 1]")
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="Count whole rounds or every edit: round, step [default: round]")
     ] = None,
     percentile: Annotated[
-        list[float] | None, typer.Option(help="Where a filter is set; repeat [default: 5, 25 and 50]")
+        list[float] | None, typer.Option(help="Percentile at which a filter is set; repeatable [default: 5, 25 and 50]")
     ] = None,
     opinions: Annotated[
-        Path | None, typer.Option(help="CSV of pictures that people rated: image,mos; paths relative to it.")
+        Path | None,
+        typer.Option(help="CSV of images rated by people, with columns image,mos; paths are relative to the file."),
     ] = None,
     repeat: Annotated[
-        int | None, typer.Option(min=0, help="Pictures scored again to see whether scores repeat [default: 2]")
+        int | None, typer.Option(min=0, help="Images to score again, to check that scores repeat [default: 2]")
     ] = None,
-    roles: Annotated[Path | None, typer.Option(help="TOML file with [roles.rater]: who answers questions.")] = None,
+    roles: Annotated[
+        Path | None, typer.Option(help="TOML file with [roles.rater]: the model that answers questions.")
+    ] = None,
     trust_roles: Annotated[bool, typer.Option("--trust-roles", help=TRUST)] = False,
-    device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
+    device: Annotated[str, typer.Option(help="Device for neural networks: auto, cpu, cuda, cuda:1.")] = "auto",
     precision: Annotated[
-        str | None, typer.Option(help="Of networks, float32 or bfloat16 [default: as the study says, else float32]")
+        str | None,
+        typer.Option(help="Precision of neural networks: float32 or bfloat16 [default: the study's, else float32]"),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Number of processes [default: all cores]")
+    ] = None,
     max_cost: Annotated[
         float | None,
-        typer.Option(min=0, callback=dollars, help="Dollars: stop before the question that would exceed it."),
+        typer.Option(
+            min=0, callback=dollars, help="Budget in dollars; stops before the question that would exceed it."
+        ),
     ] = None,
-    no_measure: Annotated[bool, typer.Option("--no-measure", help="Only what is measured already.")] = False,
+    no_measure: Annotated[bool, typer.Option("--no-measure", help="Use only what is already measured.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for page, tables and plots [default: RUN/audit, or audit]"),
+        typer.Option("--out", "-o", help="Folder for the page, tables and plots [default: RUN/audit, else audit]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "",
 ) -> None:
-    """Hold no-reference metrics against pictures whose decay is known: which notice it, and which reward it?"""
+    """Test no-reference metrics on images with known degradation: which detect it, and which reward it?"""
     import json
     import sys
     from contextlib import nullcontext, redirect_stdout
@@ -86,7 +95,7 @@ def audit(
         summary = {"page": str(written.page), **audit_json(written.given)}
         terminal.say(json.dumps(summary, ensure_ascii=False, indent=1, allow_nan=False))
     if written.stopped is not None:
-        terminal.note(f"stopped: {written.stopped}; nothing is lost, the same command goes on")
+        terminal.note(f"stopped: {written.stopped}; nothing is lost; run the same command to continue")
         raise typer.Exit(3)
 
 
@@ -97,7 +106,7 @@ def _constants(
     from convergebench.errors import StudyError
 
     if by not in (None, "round", "step"):
-        raise StudyError(f"--by {by}: say round or step")
+        raise StudyError(f"--by {by}: use round or step")
     for one in percentiles or ():
         if not 0 < one < 100:
             raise StudyError(f"--percentile {one:g}: give a number between 0 and 100, e.g. --percentile 5")

@@ -19,20 +19,20 @@ def claims(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claim files (a shipped one by its name, yours by its path) and run directories, in any order.",
+            help="Claim files (shipped ones by name, your own by path) and run directories, in any order.",
             metavar="FILE|RUN",
             show_default=False,
         ),
     ] = None,
-    claim: Annotated[list[str] | None, typer.Option(help="Only the claim with this id; once for each.")] = None,
+    claim: Annotated[list[str] | None, typer.Option(help="Check only the claim with this id; repeatable.")] = None,
     name: Annotated[
-        list[str] | None, typer.Option(help="WORD=NAME: what $WORD of a claim file is called in your runs.")
+        list[str] | None, typer.Option(help="WORD=NAME: the name in your runs of what a claim file calls $WORD.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Also write the answers: FILE.md, .csv or .json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the results to a file: .md, .csv or .json.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if a claim does not hold.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if a claim does not hold.")] = False,
 ) -> None:
-    """Check what papers say against their own tables and against your runs."""
+    """Check claims of papers against the papers' own tables and against your runs."""
     from convergebench.claims.check import check
     from convergebench.claims.output import as_json as to_json
     from convergebench.claims.output import check_output_path, write
@@ -86,7 +86,7 @@ def _names(named: Sequence[str], paths: Sequence[Path]) -> dict[str, str]:
     for one in named:
         word, equals, meant = one.partition("=")
         if not equals or not meant:
-            raise StudyError(f"--name {one}: say WORD=NAME, e.g. --name {known[0] if known else 'qwen'}=my-editor")
+            raise StudyError(f"--name {one}: use WORD=NAME, e.g. --name {known[0] if known else 'qwen'}=my-editor")
         if word not in known:
             near = suggest(word, known) or (f" (there are {', '.join(known)})" if known else "")
             raise StudyError(f"--name {one}: no claim file here has the name '{word}'{near}")
@@ -125,7 +125,7 @@ def _print(checked: ClaimResults, console: Console) -> None:
     if not groups:
         say("no claim here is about a paper's tables")
     for run in checked.unused_runs:
-        say(f"{run} has none of the tables that these claims are about")
+        say(f"{run} has none of the tables that these claims use")
     if checked.waiting:
         names = sorted({name for name, _ in checked.waiting})
         more = "more wait" if len(checked.waiting) > 1 else "more waits"

@@ -9,19 +9,25 @@ import typer
 
 
 def degrade(
-    suite: Annotated[str, typer.Argument(help="Clean pictures: a suite's name, a folder or a manifest.")],
-    out: Annotated[Path, typer.Option("--out", help="New folder for the copies, their clean pictures and a sheet.")],
+    suite: Annotated[str, typer.Argument(help="Clean images: a suite name, a folder or a manifest.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="New folder for the degraded copies, the clean images and a contact sheet.")
+    ],
     degradation: Annotated[
-        list[str] | None, typer.Option(help="What to do to them, repeatable (cbench list degradations). [default: all]")
+        list[str] | None,
+        typer.Option(help="Degradation to apply; repeatable (cbench list degradations). [default: all]"),
     ] = None,
-    severity: Annotated[float, typer.Option(min=0.01, max=4.0, help="1 is usual, 2 about twice as much.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Which draws.")] = 0,
-    limit: Annotated[int, typer.Option(min=0, help="At most this many clean pictures; 0 = all.")] = 0,
-    partial: Annotated[bool, typer.Option("--partial", help="Leave out pictures that were not fetched.")] = False,
+    severity: Annotated[
+        float,
+        typer.Option(min=0.01, max=4.0, help="Strength of the degradation: 1 is typical, 2 about twice as strong."),
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Use at most this many clean images; 0 = all.")] = 0,
+    partial: Annotated[bool, typer.Option("--partial", help="Leave out images that were not fetched.")] = False,
 ) -> None:
-    """Write spoilt copies of every picture beside the clean one, as a suite with a contact sheet.
+    """Write degraded copies of every image next to the clean one, as a suite with a contact sheet.
 
-    The same command gives the same pictures. Give it again to go on after an interruption.
+    The same command always gives the same images. After an interruption, run it again to continue.
     """
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.degrading import DegradeOptions

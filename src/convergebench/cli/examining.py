@@ -14,11 +14,13 @@ def examine(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     detector: Annotated[
         list[str] | None,
-        typer.Option("--detector", "-d", help="Detector, or module:name for your own; repeat [default: all]"),
+        typer.Option("--detector", "-d", help="Detector, or module:name for your own; repeatable [default: all]"),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Number of processes [default: all cores]")
+    ] = None,
 ) -> None:
-    """Look for failures that have names in every chain of a run."""
+    """Look for named failures in every chain of a run."""
     from convergebench.cli.display import rows_as_text
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.examining import examine as examine_run
@@ -38,24 +40,26 @@ def examine(
 def label(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     file: Annotated[Path | None, typer.Argument(help="CSV file of labels to add.")] = None,
-    template: Annotated[Path | None, typer.Option(help="Write a CSV file to fill in, and add nothing.")] = None,
+    template: Annotated[Path | None, typer.Option(help="Write a CSV file to fill in; adds nothing to the run.")] = None,
 ) -> None:
-    """Add people's failure labels to a run; they count over those of rules and judges."""
+    """Add failure labels given by people to a run; they override labels from rules and judges."""
     from convergebench.cli.display import say
     from convergebench.conductor.examining import add_labels, write_label_template
     from convergebench.errors import StudyError
 
     if (file is None) == (template is None):
-        raise StudyError(f"say cbench label {run} FILE.csv to add labels, or --template FILE.csv for a file to fill in")
+        raise StudyError(
+            f"type cbench label {run} FILE.csv to add labels, or use --template FILE.csv to get a file to fill in"
+        )
     if template is not None:
         count = write_label_template(run, template)
         say(f"{template}: {_many(count, 'row')} to fill in (next: cbench label {run} {template})")
         return
     assert file is not None
     done = add_labels(run, file)
-    parts = [f"{_many(done.added, 'label')} by {', '.join(done.people) or 'nobody'} added"]
-    parts += [f"{done.known:,} known already"] if done.known else []
-    parts += [f"{_many(done.unanswered, 'row')} without yes or no left out"] if done.unanswered else []
+    parts = [f"{_many(done.added, 'label')} by {', '.join(done.people) or 'no one'} added"]
+    parts += [f"{done.known:,} already known"] if done.known else []
+    parts += [f"{_many(done.unanswered, 'row')} without yes or no skipped"] if done.unanswered else []
     say(f"{'; '.join(parts)} (next: cbench report {run})")
 
 

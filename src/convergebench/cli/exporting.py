@@ -16,25 +16,32 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", help="New folder for the data set; file of html or pdf [default: RUN.html]")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the data set. Unset: the run's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the data set [default: the run's name]")] = None,
     licence: Annotated[
-        str | None, typer.Option(help="Licence of edited pictures, where their source's allows it: CC-BY-4.0.")
+        str | None,
+        typer.Option(help="Licence of the edited images, where the licence of their source allows it, e.g. CC-BY-4.0."),
     ] = None,
     include_restricted: Annotated[
-        bool, typer.Option("--include-restricted", help="Also pictures whose source forbids changes or sale.")
+        bool,
+        typer.Option("--include-restricted", help="Include images whose source forbids changes or commercial use."),
     ] = False,
     splits: Annotated[
-        str | None, typer.Option(help="Shares of source images, 0.8,0.1,0.1; or origin: photographs apart.")
+        str | None,
+        typer.Option(
+            help="Shares of source images, e.g. 0.8,0.1,0.1; or origin, to separate photographs and drawings."
+        ),
     ] = None,
-    patches: Annotated[int | None, typer.Option(min=16, help="Also cut squares of so many pixels a side.")] = None,
-    patches_per_image: Annotated[int, typer.Option(min=1, max=1000, help="How many of them per picture.")] = 4,
-    seed: Annotated[int, typer.Option(help="Which splits and which places of patches.")] = 0,
-    shard_mb: Annotated[int, typer.Option(min=1, help="Most megabytes of a shard.")] = 500,
-    creator: Annotated[str | None, typer.Option(help="Who publishes it, for the Croissant file.")] = None,
-    url: Annotated[str | None, typer.Option(help="Where it will be found, for the Croissant file.")] = None,
+    patches: Annotated[
+        int | None, typer.Option(min=16, help="Also cut square patches of this side length in pixels.")
+    ] = None,
+    patches_per_image: Annotated[int, typer.Option(min=1, max=1000, help="Patches per image.")] = 4,
+    seed: Annotated[int, typer.Option(help="Random seed for splits and patch positions.")] = 0,
+    shard_mb: Annotated[int, typer.Option(min=1, help="Largest size of a shard in megabytes.")] = 500,
+    creator: Annotated[str | None, typer.Option(help="Publisher, for the Croissant file.")] = None,
+    url: Annotated[str | None, typer.Option(help="URL where it will be published, for the Croissant file.")] = None,
     max_mb: Annotated[int, typer.Option(min=1, max=1000, help="Largest html file, in megabytes.")] = 20,
 ) -> None:
-    """Write a run as a data set, every picture with all that is known about it; or its report as one file to send."""
+    """Write a run as a data set with a card, a Croissant file and checksums; or its report as one file to send."""
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.exporting import DOCUMENTS, export_document, require_form
     from convergebench.conductor.exporting import export as export_run

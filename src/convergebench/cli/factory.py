@@ -13,24 +13,25 @@ if TYPE_CHECKING:
     from convergebench.conductor.factory_plan import Expected, FactoryForecast
 
 app = typer.Typer(
-    help="Editing data: plan a run; hold its judge against people and other judges.", no_args_is_help=True
+    help="Editing data: plan a run; compare its judge with people and with other judges.", no_args_is_help=True
 )
 
 
 @app.command("plan")
 def plan(
-    study: Annotated[Path, typer.Argument(help="Study file of a factory, or a shipped study's name.")],
+    study: Annotated[Path, typer.Argument(help="Study file of a factory study, or a shipped study's name.")],
     success: Annotated[
         float | None, typer.Option(help="Share of attempts that you expect to be accepted [default: 0.75]")
     ] = None,
     pilot: Annotated[
-        Path | None, typer.Option("--from", help="A factory run to take shares and prices from, in place of --success.")
+        Path | None,
+        typer.Option("--from", help="A factory run to take success rates and prices from, instead of --success."),
     ] = None,
-    suite: Annotated[str | None, typer.Option(help="Images in place of the study's.")] = None,
-    limit: Annotated[int | None, typer.Option(min=0, help="At most this many images; 0 = all.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Images to use instead of the study's.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Use at most this many images; 0 = all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Print sources, edit types, attempts, rows, dollars and hours; nothing is asked and nothing is paid."""
+    """Print sources, edit types, attempts, rows, dollars and hours; makes no call and costs nothing."""
     import json
     from dataclasses import asdict
 
@@ -43,7 +44,7 @@ def plan(
     from convergebench.studies.spec import parse_spec, read_spec
 
     if success is not None and pilot is not None:
-        raise StudyError("--success and --from both say how often edits succeed; leave one of them out")
+        raise StudyError("--success and --from both set how often edits succeed; use only one of them")
     spec = read_spec(find_study(study))
     if not isinstance(spec.parameters, FactoryTable):
         raise StudyError(f"{study} is a file of the study '{spec.study}'; type: cbench run {study} --dry-run")
@@ -73,7 +74,7 @@ def _lines(plan: FactoryForecast) -> list[str]:
     cases = f"{plan.cases:,} cases: {plan.sources:,} images, {len(counts)} edit types with {span} cases each"
     width = max(len(row.name) for row in plan.rows)
     total = plan.dollars
-    money = "at prices that nobody knows in full" if total is None else f"${total:,.2f}"
+    money = "at prices that are only partly known" if total is None else f"${total:,.2f}"
     each = "" if not total or not plan.accepted else f", ${total / plan.accepted:,.3f} per accepted edit"
     return [
         f"{cases}, up to {plan.attempts} attempts; {plan.sessions:,} sessions",
@@ -94,19 +95,21 @@ def _line(row: Expected, width: int) -> str:
 
 @app.command("rate")
 def rate(
-    run: Annotated[Path, typer.Argument(help="Run directory of a factory.")],
-    out: Annotated[Path, typer.Option(help="The page to write, a file that ends in .html.")],
-    count: Annotated[int, typer.Option(min=1, max=1000, help="How many edits; a tenth of them are shown twice.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed draws other edits.")] = 0,
-    rater: Annotated[str, typer.Option(help="Name of the person who will rate; may be written on the page.")] = "",
+    run: Annotated[Path, typer.Argument(help="Run directory of a factory study.")],
+    out: Annotated[Path, typer.Option(help="HTML file to write; the name must end in .html.")],
+    count: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of edits to rate; a tenth of them are shown twice.")
+    ] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for the selection of edits.")] = 0,
+    rater: Annotated[str, typer.Option(help="Name of the rater; can also be entered on the page.")] = "",
 ) -> None:
-    """Write a page on which a person rates edits without seeing what the judge said; the run is not changed."""
+    """Write a page on which a person rates edits without seeing the judge's answers; does not change the run."""
     from convergebench.cli.display import say, say_beside
     from convergebench.conductor.factory_rating import write_rating_page
 
     made = write_rating_page(run, out, count=count, seed=seed, rater=rater)
     if made.other_rubric:
-        say_beside("the judge of this run was asked with another version of the rubric than the page shows")
+        say_beside("the judge of this run used a different version of the rubric than the page shows")
     size = made.path.stat().st_size / 1e6
     say(
         f"{made.path}: {made.edits:,} of {made.judged:,} judged edits, {made.accepted:,} of them accepted; "
@@ -117,17 +120,17 @@ def rate(
 
 @app.command("ratings")
 def ratings(
-    run: Annotated[Path, typer.Argument(help="Run directory of a factory.")],
+    run: Annotated[Path, typer.Argument(help="Run directory of a factory study.")],
     files: Annotated[list[Path], typer.Argument(help="CSV files that the rating page wrote.")],
 ) -> None:
-    """Add people's ratings to a run; those that it has are not added again."""
+    """Add ratings by people to a run; ratings it already has are not added again."""
     from convergebench.cli.display import say
     from convergebench.conductor.factory_rated import add_ratings
 
     done = add_ratings(run, files)
-    parts = [f"{done.added:,} ratings by {', '.join(done.people) or 'nobody'} added"]
-    parts += [f"{done.known:,} known already"] if done.known else []
-    parts += [f"{done.changed:,} changed since they were added, of which the first count"] if done.changed else []
+    parts = [f"{done.added:,} ratings by {', '.join(done.people) or 'no rater'} added"]
+    parts += [f"{done.known:,} already known"] if done.known else []
+    parts += [f"{done.changed:,} changed since they were added; the first values count"] if done.changed else []
     say(f"{'; '.join(parts)} (next: cbench report {run})")
     for one in done.consistency:
         say(_consistency(one))
@@ -135,11 +138,11 @@ def ratings(
 
 @app.command("judges")
 def judges(
-    first: Annotated[Path, typer.Argument(help="Run directory of a factory.")],
+    first: Annotated[Path, typer.Argument(help="Run directory of a factory study.")],
     second: Annotated[Path, typer.Argument(help="A run over the same edits (--reuse) with another judge.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Print how far the judges of two runs agree on the edits that both judged."""
+    """Print how well the judges of two runs agree on the edits that both judged."""
     import json
 
     from convergebench.cli.display import say
@@ -189,7 +192,8 @@ def _judges(found: JudgesCompared) -> list[str]:
         "",
         rows_as_text(agreement),
         "",
-        "decisions to accept (first: first attempts of first turns; a later one is common only where both rejected)",
+        "decisions to accept (first: first attempts of first turns; both judged a later attempt only where both "
+        "rejected)",
         rows_as_text(decisions),
         *(f"note: {note}" for note in found.notes),
     ]

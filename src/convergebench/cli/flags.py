@@ -6,7 +6,7 @@ MOST_WORKERS = 1024
 """Processes for measuring; more than this is a slip of the keyboard."""
 PLOTS = ("png", "svg", "pdf")
 ALL_PLOTS = ",".join(PLOTS)
-PLOTS_HELP = "Files of every plot: png, svg, pdf, several with commas between them, or none."
+PLOTS_HELP = "File formats of the plots: png, svg, pdf, several separated by commas, or none."
 
 
 def plot_kinds(text: str) -> str:
@@ -15,7 +15,7 @@ def plot_kinds(text: str) -> str:
 
     for kind in kinds_of(text):
         if kind not in PLOTS:
-            raise StudyError(f"--plots {text}: say png, svg, pdf, several with commas between them, or none")
+            raise StudyError(f"--plots {text}: use png, svg, pdf, several separated by commas, or none")
     return text
 
 

@@ -54,10 +54,10 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
     for notice in dict.fromkeys(one for editor in prepared.editors.values() for one in editors.notices(editor)):
         say(f"note: {notice}")
     known = [row.dollars for row in rows if row.dollars is not None]
-    more = " and what nobody knows" if len(known) < len(rows) else ""
+    more = " plus calls of unknown price" if len(known) < len(rows) else ""
     took = duration(3600 * hours_in_all(rows, prepared.editors))
     say(f"at most {sum(row.calls for row in rows):,} calls, ${sum(known):,.2f}{more}, about {took} "
-        "(editors run side by side; retries come on top)")  # fmt: skip
+        "(editors run in parallel; retries not included)")  # fmt: skip
     after = seconds_after_editing(prepared, steps=sum(row.calls for row in rows))
     say(f"then measuring and the report: about {duration(after)} on this machine")
     for line in [*_questions(prepared), *_power(root, prepared)]:
@@ -73,7 +73,7 @@ def _questions(prepared: Prepared) -> list[str]:
     for row in forecast_questions(prepared.chains, split_metrics(prepared.metrics)[1], prepared.roles):
         if row.dollars != 0 or row.role in prepared.study_roles:
             number = "an unknown number of" if row.questions is None else f"at most {row.questions:,}"
-            dollars = "at a price that nobody knows" if row.dollars is None else f"${row.dollars:,.2f}"
+            dollars = "at an unknown price" if row.dollars is None else f"${row.dollars:,.2f}"
             lines.append(f"on top: {number} questions to the {row.role}, {dollars}")
     return lines
 

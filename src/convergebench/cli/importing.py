@@ -12,39 +12,46 @@ SHOWN = 10
 
 
 def import_recordings(
-    place: Annotated[Path, typer.Argument(metavar="FOLDER|FILE", help="The set's folder, or its table.")],
-    run: Annotated[Path, typer.Option("--run", help="Run directory, new or to add to.")],
+    place: Annotated[Path, typer.Argument(metavar="FOLDER|FILE", help="Folder of the data set, or its table.")],
+    run: Annotated[Path, typer.Option("--run", help="Run directory, new or existing.")],
     layout: Annotated[
         str,
         typer.Option(
             "--as",
-            help="How the set is laid out: auto, exported, roundtrip, magicbrush, mse-bench, edival, pico, "
+            help="Layout of the data set: auto, exported, roundtrip, magicbrush, mse-bench, edival, pico, "
             "restoration, banana100.",
         ),
     ] = "auto",
     editor: Annotated[
         str | None,
-        typer.Option("--editor", help="Who made the chains, where the set does not say; else only this one's chains."),
+        typer.Option(
+            "--editor",
+            help="Editor that made the chains, if the data set does not say; otherwise imports "
+            "only the chains of this editor.",
+        ),
     ] = None,
     images: Annotated[
         Path | None,
         typer.Option(
-            "--images", help="Folder with pictures that the set only names, or that its results were made from."
+            "--images", help="Folder with images that the data set refers to but does not contain, such as the sources."
         ),
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", help="What the pictures show, where the set does not say: face, object, scene."),
+        typer.Option("--kind", help="What the images show, if the data set does not say: face, object, scene."),
     ] = None,
     variant: Annotated[
-        str | None, typer.Option("--variant", help="The variant whose words were asked, where the set has no words.")
+        str | None,
+        typer.Option("--variant", help="Variant whose instructions were used, if the data set has no instructions."),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many chains of each editor.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Import at most this many chains per editor.")
+    ] = None,
     skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave broken chains out, and say which, instead of stopping.")
+        bool, typer.Option("--skip-broken", help="Skip broken chains and list them, instead of stopping.")
     ] = False,
 ) -> None:
-    """Import chains made elsewhere into a run; nothing is called, nothing is fetched, nothing is re-encoded."""
+    """Import chains made elsewhere into a run; calls no model, downloads nothing, re-encodes nothing."""
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.importing import ImportOptions, import_chains
     from convergebench.studies.base import study_of
@@ -54,7 +61,7 @@ def import_recordings(
     options = ImportOptions(layout, editor, images, kind, variant, limit, skip_broken)
     done = import_chains(place, run, options, terminal)
     if done.stopped is not None:
-        terminal.say(f"stopped: {done.stopped}. Nothing is lost; the same command goes on")
+        terminal.say(f"stopped: {done.stopped}. Nothing is lost; run the same command to continue")
         raise typer.Exit(130 if done.interrupted else 3)
     for line in done.left_out[:SHOWN]:
         terminal.say(f"left out: {one_line(line)}")

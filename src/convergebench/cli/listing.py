@@ -66,7 +66,7 @@ def list_names(
         say("\nstudy files that come with the package (cbench run NAME):")
         say(rows_as_text(listing.study_file_rows()))
     if any(lack for _, lack in wants):
-        say("\nbefore they can run here:")
+        say("\nneeded before they can run here:")
         say("\n".join(f"  {name}  {lack}" for name, lack in wants if lack))
 
 
@@ -90,7 +90,7 @@ def _missing(rows: list[dict[str, Any]]) -> Iterator[str]:
         for lack in row["lacks"]:
             who.setdefault(lack, []).append(row["editor"])
     if who:
-        yield "\nbefore they can run here:"
+        yield "\nneeded before they can run here:"
     for lack, names in who.items():
         yield f"{_wrapped(', '.join(names))}\n    {lack}"
 
@@ -114,7 +114,7 @@ def _endings(rows: list[dict[str, Any]]) -> Iterator[str]:
     ended = [row for row in rows if _ended(row)]
     ending = [row for row in rows if row["retires"] and not _ended(row)]
     if ended:
-        yield "\nno longer to be had:"
+        yield "\nno longer available:"
         yield from (f"  {row['editor']} ended on {row['retires']}; use {row['successor']}" for row in ended)
     if ending:
         yield "\nwill end:"

@@ -100,14 +100,14 @@ def common(
     """ConvergeBench: what happens to an image when a model edits it again and again?"""
 
 
-_ROOM = "; make room, then type the same command again"
-_RIGHT = "; you need the right to read and to write there"
+_ROOM = "; free some disk space, then run the same command again"
+_RIGHT = "; you need permission to read and write there"
 _CURES: dict[int | None, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EACCES: _RIGHT,
     errno.EPERM: _RIGHT,
-    errno.EROFS: "; use a copy of the folder on a disk that can be written",
+    errno.EROFS: "; use a copy of the folder on a writable disk",
 }
 """What to do about errors of the system."""
 
@@ -134,7 +134,7 @@ def main() -> None:
             _traceback(type(error), error, error.__traceback__)
         leave(2, redact(f"error: {error}"))
     except Interrupted:
-        leave(130, "stopped; the same command goes on")
+        leave(130, "stopped; run the same command to continue")
     except BrokenPipeError:
         leave(141)
     except OSError as error:  # a folder that may not be written, a disk that is full

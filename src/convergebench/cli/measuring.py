@@ -9,44 +9,54 @@ import typer
 
 from convergebench.cli.flags import MOST_WORKERS, dollars
 
-TRUST = "Also ask the served roles found in the run: send them pictures, and the keys that they name."
+TRUST = "Also ask the served roles found in the run: sends them images and the keys that they name."
 """Help of `--trust-roles`, for every command that has it."""
 
 
 def measure(
-    paths: Annotated[list[Path], typer.Argument(help="A run directory, or image files and folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(help="A run directory, or image files and folders.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Metric or set; repeat [default: those of the run's study]"),
+        typer.Option("--metric", "-m", help="Metric or metric set; repeatable [default: those of the run's study]"),
     ] = None,
     align: Annotated[
-        str | None, typer.Option(help="auto, strict, fit or crop-aware [default: as the run's study says, else auto]")
+        str | None, typer.Option(help="Alignment: auto, strict, fit or crop-aware [default: the study's, else auto]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes [default: all cores]")] = None,
-    device: Annotated[str, typer.Option(help="Where networks run: auto, cpu, cuda, cuda:1.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Number of processes [default: all cores]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Device for neural networks: auto, cpu, cuda, cuda:1.")] = "auto",
     precision: Annotated[
-        str | None, typer.Option(help="Of networks, float32 or bfloat16 [default: as the study says, else float32]")
+        str | None,
+        typer.Option(help="Precision of neural networks: float32 or bfloat16 [default: the study's, else float32]"),
     ] = None,
     roles: Annotated[
-        Path | None, typer.Option(help="TOML file with [roles.judge] or [roles.rater]: who answers questions.")
+        Path | None,
+        typer.Option(help="TOML file with [roles.judge] or [roles.rater]: the model that answers questions."),
     ] = None,
     trust_roles: Annotated[bool, typer.Option("--trust-roles", help=TRUST)] = False,
     max_cost: Annotated[
         float | None,
-        typer.Option(min=0, callback=dollars, help="Dollars: stop before the question that would exceed it."),
+        typer.Option(
+            min=0, callback=dollars, help="Budget in dollars; stops before the question that would exceed it."
+        ),
     ] = None,
     reference: Annotated[
         Path | None,
-        typer.Option("--reference", "-r", help="Loose files: the image to compare with, or a folder of like names."),
+        typer.Option(
+            "--reference",
+            "-r",
+            help="Loose files: the image to compare with, or a folder of images with the same names.",
+        ),
     ] = None,
     instruction: Annotated[
-        str, typer.Option(help="Loose files: the words that made them out of the reference, for a judge.")
+        str, typer.Option(help="Loose files: the instruction that made them from the reference, for a judge.")
     ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Loose files: FILE.csv or FILE.json [default: CSV on stdout]")
     ] = None,
 ) -> None:
-    """Measure what a run lacks, long after it was made; or score loose image files."""
+    """Add missing measurements to a run at any time, or score loose image files."""
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.alignment import check_alignment
     from convergebench.conductor.measuring import measure as measure_run
@@ -71,11 +81,11 @@ def measure(
         print_scores(paths, metric or [], out, options, align=align, reference=reference, instruction=instruction)
         return
     if len(paths) > 1:
-        raise StudyError(f"{runs[0]} is a run; measure one run at a time, and loose files apart from it")
+        raise StudyError(f"{runs[0]} is a run; measure one run at a time, and loose files separately")
     if reference or out or instruction:
-        raise StudyError("--reference, --instruction and --out are for loose files; a run has all that itself")
+        raise StudyError("--reference, --instruction and --out are for loose files; a run has its own")
     terminal = Terminal()
     done = measure_run(runs[0], metric or (), align, options, terminal)
     if done.stopped is not None:
-        terminal.say(f"stopped: {done.stopped}; nothing is lost, the same command goes on")
+        terminal.say(f"stopped: {done.stopped}; nothing is lost; run the same command to continue")
         raise typer.Exit(3)

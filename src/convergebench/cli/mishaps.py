@@ -26,13 +26,13 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[str, int]:
         if first:
             others = f" (and {more} more problems)" if more else ""
             return (
-                f"error: {run} is damaged: {first}{others}; this command changed nothing that was sound. See all with: "
-                f"cbench verify {run}, rebuild it with: cbench recover {run}",
+                f"error: {run} is damaged: {first}{others}; this command changed nothing that was intact. List all "
+                f"problems with: cbench verify {run}, rebuild the run with: cbench recover {run}",
                 DAMAGED,
             )
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return (
-        f"error: {reason}; this is a defect of convergebench. Please report it with {_written(error)} "
+        f"error: {reason}; this is a bug in convergebench. Please report it with {_written(error)} "
         "(--debug shows it here)",
         DEFECT,
     )

@@ -23,39 +23,53 @@ def rate(
         str | None, typer.Option(help="score (0 to 5), pairs, axes (four scales) or label (failures) [default: score]")
     ] = None,
     plan: Annotated[str | None, typer.Option(help="Name of the rating [default: its mode]")] = None,
-    raters: Annotated[int | None, typer.Option(min=1, max=1000, help="How many people get a link [default: 1]")] = None,
-    images: Annotated[int | None, typer.Option(min=1, help="How many pictures, kinds in turn [default: all]")] = None,
+    raters: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Number of raters, one link each [default: 1]")
+    ] = None,
+    images: Annotated[
+        int | None, typer.Option(min=1, help="Number of images, balanced over kinds [default: all]")
+    ] = None,
     methods: Annotated[str | None, typer.Option(help="Methods, comma-separated [default: all]")] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="20 raters score 20 pictures of 5 methods.")] = False,
-    items: Annotated[int | None, typer.Option(min=1, help="Most items for one rater [default: all]")] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The design of the paper: 20 raters score 20 images of 5 methods.")
+    ] = False,
+    items: Annotated[int | None, typer.Option(min=1, help="Largest number of items per rater [default: all]")] = None,
     round_number: Annotated[
-        int | None, typer.Option("--round", min=1, help="Round whose result is shown [default: 1; round trips: last]")
+        int | None,
+        typer.Option("--round", min=1, help="Round whose result is shown [default: 1; for round trips the last]"),
     ] = None,
     repeats: Annotated[
-        float | None, typer.Option(min=0, max=0.3, help="Share of items that come twice [default: 0.1]")
+        float | None, typer.Option(min=0, max=0.3, help="Share of items shown twice [default: 0.1]")
     ] = None,
     attention: Annotated[
-        float | None, typer.Option(min=0, max=0.3, help="Share of items whose answer is known [default: 0.05]")
+        float | None,
+        typer.Option(min=0, max=0.3, help="Share of attention checks, items with a known answer [default: 0.05]"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**31, help="Another seed draws another plan.")] = None,
-    show_clean: Annotated[bool, typer.Option("--show-clean", help="Show the undamaged picture too.")] = False,
-    links: Annotated[Path | None, typer.Option(help="Write the links to this file, which only you can read.")] = None,
-    new_links: Annotated[bool, typer.Option("--new-links", help="Give every rater a new link; old ones end.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**31, help="Random seed of the plan.")] = None,
+    show_clean: Annotated[bool, typer.Option("--show-clean", help="Also show the clean image.")] = False,
+    links: Annotated[Path | None, typer.Option(help="Write the links to this file, readable only by you.")] = None,
+    new_links: Annotated[
+        bool, typer.Option("--new-links", help="Give every rater a new link; the old links stop working.")
+    ] = False,
     host: Annotated[
-        str, typer.Option(help="Address to serve on; others than this let other computers in.")
+        str, typer.Option(help="Address to serve on; any other address lets other computers connect.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 = any free port.")] = PORT,
     address: Annotated[
-        str | None, typer.Option(help="How raters reach the server, if not by host and port: https://rate.example.org")
+        str | None, typer.Option(help="Public address of the server, if not host and port: https://rate.example.org")
     ] = None,
-    plan_only: Annotated[bool, typer.Option("--plan-only", help="Make the plan and the links; do not serve.")] = False,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", help="Make the plan and the links, and do not serve.")
+    ] = False,
     collect: Annotated[
         bool, typer.Option("--collect", help="Write the answers into the run, and do not serve.")
     ] = False,
-    status: Annotated[bool, typer.Option("--status", help="Print how far the raters are, and do not serve.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Print the progress of the raters, and do not serve.")
+    ] = False,
     export: Annotated[Path | None, typer.Option(help="Write the answers to this CSV file, and do not serve.")] = None,
 ) -> None:
-    """Serve a page on which invited people rate a run's pictures, blind; what they say is added to the run."""
+    """Serve a page on which invited people rate a run's images blind; their answers are added to the run."""
     from convergebench.cli.display import rows_as_text, say
     from convergebench.conductor.rating_collect import collect_ratings, export_ratings, rating_progress
     from convergebench.conductor.rating_plan import MODES
@@ -66,7 +80,7 @@ def rate(
     if mode is not None and mode not in MODES:
         raise StudyError(f"--mode {mode}{suggest(mode, MODES)} (there are: {', '.join(MODES)})")
     if sum((collect, status, export is not None, plan_only)) > 1:
-        raise StudyError("--collect, --status, --export and --plan-only are four commands; give one of them")
+        raise StudyError("--collect, --status, --export and --plan-only exclude each other; use one of them")
     which = plan or mode
     if collect:
         say(_collected(collect_ratings(run, which), run))
@@ -138,7 +152,7 @@ def _serve(run: Path, request: object, *, host: str, port: int, base: str | None
             )
             if not is_loopback(host):
                 say_beside(f"other computers can reach this server on {host}; without a link they see nothing")
-            say(f"serving on {local}; Ctrl-C stops it and adds the answers to the run")
+            say(f"serving on {local}; Ctrl-C stops the server and adds the answers to the run")
             rating_server(rating_app(site)).run(sockets=[listening])
     try:
         say(_collected(collect_ratings(run, begun.name), run))
@@ -169,7 +183,7 @@ def _tell_links(begun: RatingBegun, base: str, file: Path | None) -> None:
 
     lines = [f"{rater_name(begun.name, number)}  {base}/r/{token}" for number, token in begun.links.items()]
     if not lines:
-        say("all raters have their links (lost them? --new-links makes new ones)")
+        say("every rater already has a link (--new-links replaces lost links)")
     elif file is not None:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as written:
@@ -184,7 +198,7 @@ def _require_new(file: Path | None) -> None:
     from convergebench.errors import StudyError
 
     if file is not None and (file.exists() or file.is_symlink()):
-        raise StudyError(f"--links {file} is there already; name another file")
+        raise StudyError(f"--links {file} already exists; choose another file")
     if file is not None and not file.parent.is_dir():
         raise StudyError(f"--links {file}: there is no folder {file.parent}")
 
@@ -199,7 +213,7 @@ def _base(address: str | None) -> str | None:
         return None
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or parts.query:
-        raise StudyError(f"--address {address}: give scheme and name alone, such as https://rate.example.org")
+        raise StudyError(f"--address {address}: give only scheme and host, such as https://rate.example.org")
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -220,7 +234,7 @@ def _shown(host: str) -> str:
 def _collected(done: RatingsCollected, run: Path) -> str:
     parts = [f"{done.ratings:,} ratings"] if done.ratings or not done.labels else []
     parts += [f"{done.labels:,} labels"] if done.labels else []
-    known = f"; {done.known:,} known already" if done.known else ""
+    known = f"; {done.known:,} already known" if done.known else ""
     return f"{' and '.join(parts)} added from {done.answered:,} answers{known} (next: cbench report {run})"
 
 

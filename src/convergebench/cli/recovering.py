@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def recover(
-    run: Annotated[Path, typer.Argument(help="Run directory that is damaged; nothing in it is changed.")],
+    run: Annotated[Path, typer.Argument(help="Damaged run directory; nothing in it is changed.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="New folder for the recovered run (default: RUN-recovered).")
+        Path | None, typer.Option("--out", help="New folder for the recovered run [default: RUN-recovered]")
     ] = None,
 ) -> None:
-    """Rebuild a damaged run in a new folder from what its journal and its images still say.
+    """Rebuild a damaged run in a new folder from what is still readable of its journal and images.
 
-    Every call that was paid for stays counted. Steps whose image or row is lost are open again: the command that made
-    the run, typed with the new folder, makes them anew.
+    Every paid call stays counted. Steps whose image or row is lost become open again: to make them again, run the
+    command that made the run with --run set to the new folder.
     """
     import sqlite3
 
@@ -35,12 +35,12 @@ def recover(
     require_unlocked(run)
     found = all_problems(run)
     if not found:
-        say(f"{run}: sound; there is nothing to recover")
+        say(f"{run}: intact; there is nothing to recover")
         return
     out = out or run.with_name(f"{run.resolve().name}-recovered")
     require_free(out)
     if run.resolve() == out.resolve() or run.resolve() in out.resolve().parents:
-        raise StudyError(f"--out {out} lies in the damaged run; name a new folder beside it")
+        raise StudyError(f"--out {out} is inside the damaged run; name a new folder outside it")
     try:
         with whole_folder(out) as making:
             recovered = rebuild(run, making, probe=probe, study_faults=study_faults, run=out)
@@ -48,7 +48,8 @@ def recover(
     except (OSError, sqlite3.Error) as error:  # of the new folder: what the old one cannot give is passed over
         reason = getattr(error, "strerror", None) or error
         raise StudyError(
-            f"{out} could not be made: {reason}; {run} is as it was. Make room, or name a folder elsewhere with --out"
+            f"{out} could not be made: {reason}; {run} is unchanged. Free some disk space, or name a folder "
+            f"elsewhere with --out"
         ) from error
     say(f"{run}: {problem_count(found)}" + listed(found, 5))
     for line in _lines(recovered):
@@ -56,11 +57,11 @@ def recover(
     if left:
         say(f"{out} still has {problem_count(left)}" + listed(left, 5))
     else:
-        say(f"{out}: sound")
+        say(f"{out}: intact")
     say(
-        f"go on with: {recovered.command}"
+        f"continue with: {recovered.command}"
         if recovered.command
-        else f"go on with the command that made it and --run {out}"
+        else f"continue with the command that made it and --run {out}"
     )
 
 
@@ -70,7 +71,7 @@ def _lines(recovered: Recovered) -> list[str]:
     for table, kept in recovered.kept.items():
         lost = recovered.lost.get(table, 0)
         if kept or lost or table in recovered.torn:
-            unsure = " and what stood on unreadable pages" if table in recovered.torn else ""
+            unsure = " and what was on unreadable pages" if table in recovered.torn else ""
             lines.append(f"{table:<14}{kept:>10,}{lost:>10,}{unsure}")
     lines.append(f"spent so far, as the recovered run counts it: ${recovered.dollars:,.4f}")
     return [*lines, *recovered.notes]

@@ -11,7 +11,7 @@ from convergebench.cli.flags import ALL_PLOTS, PLOTS_HELP, kinds_of, plot_kinds
 
 Align = Annotated[
     str | None,
-    typer.Option("--align", help="Under this alignment, if the run was measured under it [default: the run's own]"),
+    typer.Option("--align", help="Use the measurements made with this alignment [default: the run's own]"),
 ]
 
 
@@ -35,7 +35,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     align: Align = None,
 ) -> None:
-    """Print a run's ranking; works while the run is still going."""
+    """Print a run's ranking; works while the run is still in progress."""
     import json
 
     from convergebench.cli.console import PlainConsole

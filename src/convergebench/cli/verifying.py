@@ -22,10 +22,10 @@ def verify(run: Annotated[Path, typer.Argument(help="Run directory.")]) -> None:
     found = all_problems(run)
     if found:
         raise StudyError(
-            f"{run} has {problem_count(found)}; what is not listed is sound. Restore the files "
+            f"{run} has {problem_count(found)}; everything not listed is intact. Restore the files "
             f"from a copy, or rebuild the run with: cbench recover {run}{listed(found, SHOWN)}"
         )
-    say(f"{run}: sound ({totals(run)})")
+    say(f"{run}: intact ({totals(run)})")
 
 
 def all_problems(run: Path) -> list[str]:

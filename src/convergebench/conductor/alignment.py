@@ -49,6 +49,6 @@ def sizes_note(run: Path, align: str) -> str:
         return ""
     has = "picture has" if pictures == 1 else "pictures have"
     return (
-        f"{pictures:,} {has} another size than the source and no value under strict; to measure them too: "
+        f"{pictures:,} {has} a different size than the source and no value under strict; to measure them as well: "
         f"cbench measure {run} --align auto"
     )

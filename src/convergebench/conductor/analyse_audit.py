@@ -56,7 +56,7 @@ def require_pictures(run: Path) -> None:
     edited = sum(frames.steps_done().values())
     frames.close()
     if not edited:
-        raise StudyError(f"{run} has no edited picture yet; make some first: cbench run STUDY.toml --run {run}")
+        raise StudyError(f"{run} has no edited image yet; make some first: cbench run STUDY.toml --run {run}")
 
 
 def audit_report_input(
@@ -152,7 +152,7 @@ def _differing(parts: Sequence[_Gathered], scored: set[str]) -> list[str]:
         if len(kinds) > 1:
             told = "; ".join(", ".join(runs) for runs in kinds.values())
             found.append(
-                f"{name} is not one metric in these runs, its version, weights, precision or rater differ: {told}"
+                f"{name} is not the same metric in these runs; its version, weights, precision or rater differ: {told}"
             )
     return found
 
@@ -221,7 +221,7 @@ class _Gathered:
         still = self.chains.filter("still").group_by("editor").len().sort("editor")
         return [
             f"{count} {'chain of' if count == 1 else 'chains of'} {editor} in {self.name} "
-            f"{'is' if count == 1 else 'are'} not audited: their copies do not differ, so nothing decays"
+            f"{'is' if count == 1 else 'are'} not audited: their copies do not differ, so nothing degrades"
             for editor, count in still.iter_rows()
         ]
 
@@ -234,8 +234,8 @@ class _Gathered:
             return []
         count = f"{inside.height} chains" if inside.height > 1 else "1 chain"
         return [
-            f"{count} in {self.name} should show the source only at the end of a round: by step, pictures of unlike "
-            "content are held against each other, and a gap may be what an edit added; --by round is free of that"
+            f"{count} in {self.name} should show the source only at the end of a round: by step, images of different "
+            f"content are compared, so a gap may come from what an edit added; --by round avoids this"
         ]
 
     def _pictures(self, steps: pl.DataFrame, at: pl.DataFrame) -> dict[PictureKey, str]:

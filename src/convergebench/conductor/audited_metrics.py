@@ -42,8 +42,8 @@ def _require_no_reference(chosen: Sequence[str]) -> None:
             continue
     if others:
         raise StudyError(
-            f"{', '.join(others)}: the audit is of metrics that rate a picture by itself, and this is none; "
-            f"leave it out, or name others, e.g. --metric {WHOLE} (cbench list metrics)"
+            f"{', '.join(others)}: only metrics that rate an image without a reference can be audited; leave it out, "
+            f"or name others, e.g. --metric {WHOLE} (cbench list metrics)"
         )
 
 

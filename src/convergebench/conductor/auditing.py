@@ -34,7 +34,7 @@ from convergebench.studies.base import study_of
 if TYPE_CHECKING:
     import polars as pl
 
-NO_SCORE = "it was measured, but no score came of it; the same command tries again"
+NO_SCORE = "it was measured but gave no score; the same command tries again"
 REPEATED = 2
 """Pictures that are scored again by default."""
 KEPT = ("images", "report", "tables", "evidence", "rubrics")
@@ -181,11 +181,13 @@ class _Audit:
             return self._anywhere
         names = ", ".join(asked)
         if self.stopped is not None or not self.options.measure:
-            why = "--no-measure asks nobody" if self.stopped is None else "measuring stopped"
-            self.observer.note(f"note: the rated pictures are not put to {names}, since {why}")
+            why = "--no-measure sends no questions" if self.stopped is None else "measuring stopped"
+            self.observer.note(f"note: the rated images are not sent to {names}, because {why}")
             return [one for one in self._anywhere if one not in asked]
         pictures = count(len(self._rated), "rated picture")
-        self.observer.note(f"note: {pictures} put to {names} anew: answers about them are not kept for the next audit")
+        self.observer.note(
+            f"note: {pictures} sent to {names} again: answers about them are not kept for the next audit"
+        )
         return self._anywhere
 
     def _repeats(self) -> pl.DataFrame | None:
@@ -201,14 +203,14 @@ class _Audit:
         gone = [one for one in samples if not ((one.run or Path()) / one.file).is_file()]
         if gone:
             self.observer.note(
-                f"note: {len(gone)} of {count(len(samples), 'picture')} to be scored again are not on this disk"
-                + ("" if len(gone) < len(samples) else "; whether scores repeat stays unknown")
+                f"note: {len(gone)} of {count(len(samples), 'picture')} to be scored again are not on disk"
+                + ("" if len(gone) < len(samples) else "; whether scores repeat is unknown")
             )
             samples = [one for one in samples if one not in gone]
         if not samples or not pixels:
             return None
         many = count(len(samples), "picture"), count(len(pixels), "metric")
-        self.observer.say(f"scoring   {many[0]} again by {many[1]}, to see whether scores repeat")
+        self.observer.say(f"scoring   {many[0]} again by {many[1]}, to check that scores repeat")
         rows = repeats(samples, pixels, place_for(pixels, self.measuring.device, self._precision))
         return pl.DataFrame(rows, schema=list(Repeat._fields), orient="row", infer_schema_length=None)
 
@@ -257,9 +259,9 @@ def _target(out: Path | None, runs: Sequence[Path]) -> Path:
     inside = next((run for folder, run in kept.items() if target.resolve().is_relative_to(folder)), None)
     if inside is not None:
         raise StudyError(
-            f"--out {target}: {inside} keeps other things there; name another folder, e.g. {inside / 'audit'}"
+            f"--out {target}: {inside} keeps other files there; name another folder, e.g. {inside / 'audit'}"
         )
     # an audit writes its data before its page, so a page without data is somebody else's
     if (target / "index.html").exists() and not (target / "audit.json").is_file():
-        raise StudyError(f"--out {target} has an index.html that is no audit's; name another folder")
+        raise StudyError(f"--out {target} has an index.html that is not from an audit; name another folder")
     return target

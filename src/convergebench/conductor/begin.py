@@ -43,9 +43,9 @@ def _require_same_suite(run: Run, prepared: Prepared) -> None:
     same_name = before.spec.get("images", {}).get("suite") == name
     if same_name and before.sources and not now & {facts.get("suite") for facts in before.sources.values()}:
         raise ChangedMeaning(
-            f"run '{before.name}' was begun with an earlier version of the suite '{name}', and version "
-            f"{next(iter(now)).rpartition(' ')[2]} has other pictures: use another --run. This one keeps its own "
-            "pictures and can still be measured, reported and exported"
+            f"run '{before.name}' was started with an earlier version of the suite '{name}', and version "
+            f"{next(iter(now)).rpartition(' ')[2]} has other images: use another --run. This run keeps its own "
+            f"images and can still be measured, reported and exported"
         )
 
 

@@ -69,9 +69,9 @@ def damage_metric(named: str) -> str:
         raise StudyError("damage names a rubric file or a function; name a metric of cbench list metrics: ssim, lpips")
     facts = load_metric(metric).facts
     if facts.kind not in ("full-reference", "semantic"):
-        raise StudyError(f"damage = '{named}' compares nothing with the source; name ssim, lpips or the like")
+        raise StudyError(f"damage = '{named}' does not compare with the source; use ssim, lpips or similar")
     if facts.better == "neither":
-        raise StudyError(f"damage = '{named}' does not say which pictures are worse; name ssim, lpips or the like")
+        raise StudyError(f"damage = '{named}' does not say which images are worse; use ssim, lpips or similar")
     return metric
 
 

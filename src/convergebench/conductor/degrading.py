@@ -86,7 +86,7 @@ def degrade(name_or_path: str, out: Path, options: DegradeOptions, observer: Obs
             if len(rows) < MOST_SHOWN:
                 rows.append(DegradedRow(image, [shown(one, path, pixels) for one, path, pixels in made]))
             progress.chains_done += 1
-        how = f"severity {options.severity:g} (1 is usual), seed {options.seed}"
+        how = f"severity {options.severity:g} (1 is typical), seed {options.seed}"
         write_once(folder / SHEET, degraded_sheet(name, rows, spoils, how=how, total=len(images)).encode())
         write_once(folder / MANIFEST, "\n".join(tables).encode())
         write_once(folder / RECIPE, (json.dumps(recipe, indent=1, ensure_ascii=False) + "\n").encode())
@@ -102,7 +102,7 @@ def _clean_images(name_or_path: str, options: DegradeOptions, observer: Observer
     suite = load_suite(name_or_path, partial=True)
     clean = [image for image in suite.listed if not image.clean and not image.degradation]
     if not clean:
-        raise StudyError(f"all pictures of '{suite.name}' are degraded already; name a suite of clean ones")
+        raise StudyError(f"all images of '{suite.name}' are already degraded; name a suite of clean images")
     chosen = choose(clean, (), options.limit)
     ids = {image.id for image in chosen}
     missing = [one for one in suite.missing if one.id in ids]
@@ -120,7 +120,9 @@ def _require_own_names(images: Sequence[SourceImage], spoils: Sequence[Degradati
     """`StudyError` if a copy would have the name of another clean picture."""
     taken = {image.id for image in images} & {f"{image.id}.{spoil.name}" for image in images for spoil in spoils}
     if taken:
-        raise StudyError(f"the picture '{min(taken)}' has the name of a degraded copy of another; rename its file")
+        raise StudyError(
+            f"the picture '{min(taken)}' has the name of a degraded copy of another image; rename its file"
+        )
 
 
 def _recipe(
@@ -143,7 +145,7 @@ def _is_there(out: Path, recipe: dict[str, Any]) -> bool:
     except (OSError, ValueError):
         return False
     if found != recipe:
-        raise StudyError(f"--out {out} holds degraded copies of another recipe ({RECIPE}); name a new folder")
+        raise StudyError(f"--out {out} holds degraded copies made with another recipe ({RECIPE}); name a new folder")
     read_manifest(out / MANIFEST)  # a copy that was changed since is named there
     return True
 

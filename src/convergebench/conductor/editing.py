@@ -109,6 +109,6 @@ def note_unsettled(journal: Records, observer: Observer) -> None:
     if calls:
         words = "1 call has" if calls == 1 else f"{calls:,} calls have"
         observer.note(
-            f"note: {words} no whole answer on record and may have been charged; counted at full price "
+            f"note: {words} no complete answer on record and may have been charged; counted at full price "
             f"(${dollars:,.4f} of ${journal.dollars():,.4f})"
         )

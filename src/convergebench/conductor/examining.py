@@ -50,7 +50,7 @@ def faults_line(done: Examined) -> str:
     if not done.faults:
         return ""
     more = f" (and {len(done.faults) - 1:,} more)" if len(done.faults) > 1 else ""
-    return f"{done.faults[0]}{more}; all else is kept. Mend it and examine again, or leave it out"
+    return f"{done.faults[0]}{more}; everything else is kept. Fix it and examine again, or leave it out"
 
 
 def _expanded(detectors: Sequence[str], run: Run) -> list[str]:

@@ -85,14 +85,14 @@ def _notes(manifests: tuple[Manifest, Manifest], judges: tuple[str, str], other_
     notes = []
     if other_pictures:
         notes.append(
-            f"{other_pictures:,} edits were made again with another picture and are left out (--reuse keeps them)"
+            f"{other_pictures:,} edits were made again with a different result and are left out (--reuse keeps them)"
         )
     if judges[0] == judges[1]:
-        notes.append("both runs have the same judge: this is how far it repeats itself, or its answers were reused")
+        notes.append("both runs have the same judge: this shows how consistent it is, unless its answers were reused")
     rules = [manifest.spec.get("factory", {}) for manifest in manifests]
     for name in RULE:
         if rules[0].get(name) != rules[1].get(name):
             notes.append(f"the runs differ in their {name}, so decisions differ for that reason too")
     if len({str(manifest.fixed.get("rubrics", {}).get("judge-edit")) for manifest in manifests}) > 1:
-        notes.append("the judges were asked with two versions of the rubric judge-edit")
+        notes.append("the judges used two different versions of the rubric judge-edit")
     return notes

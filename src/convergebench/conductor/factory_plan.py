@@ -59,7 +59,9 @@ class Pilot:
 def assumed(success: float, attempts: int) -> Pilot:
     """Every attempt is accepted with this chance, and no session is stopped."""
     if not 0 < success <= 1:
-        raise StudyError(f"--success {success:g} is no share of attempts; give one above 0 and up to 1, such as 0.75")
+        raise StudyError(
+            f"--success {success:g} is not a share of attempts; give a number above 0 and up to 1, such as 0.75"
+        )
     done = 1 - (1 - success) ** attempts
     return Pilot(Rate(done / success, done), origin=f"assumed: {success:.0%} of attempts are accepted")
 
@@ -70,7 +72,7 @@ def pilot_of(root: Path, attempts: int) -> Pilot:
     before = manifest.spec.get("factory", {}).get("attempts")
     if manifest.study != "factory" or before != attempts:
         had = f"{before} attempts" if manifest.study == "factory" else f"the study {manifest.study}"
-        raise StudyError(f"{root} had {had}, so it tells nothing about a factory with {attempts}; give another run")
+        raise StudyError(f"{root} had {had}, so it says nothing about a factory with {attempts}; give another run")
     frames = RunFrames(root)
     decisions, calls = frames.decisions(), frames.attempts()
     frames.close()
@@ -85,7 +87,7 @@ def pilot_of(root: Path, attempts: int) -> Pilot:
         elif kind == "instruction":
             turns[facts["edit_type"]] += 1
     if not tries:
-        raise StudyError(f"{root} holds no attempt of a factory to learn from; give another run")
+        raise StudyError(f"{root} has no factory attempts to learn from; give another run")
     fit = [facts["fit"] for kind, facts in decided if kind == "inspection"]
     return Pilot(
         Rate(tries.total() / turns.total(), accepted.total() / turns.total()),

@@ -49,7 +49,7 @@ def write_rating_page(root: Path, out: Path, *, count: int = 60, seed: int = 0, 
     finally:
         frames.close()
     if not judged:
-        raise StudyError(f"{root} has no judged edit to rate yet; make some with: cbench run STUDY.toml --run {root}")
+        raise StudyError(f"{root} has no judged edits to rate yet; make some with: cbench run STUDY.toml --run {root}")
     chosen = sample(judged, count, seed)
     shown = in_order(chosen, seed)
     rubric = load_rubric(RUBRIC)
@@ -92,7 +92,7 @@ def name_fault(name: str) -> str:
     if not name.strip():
         return "say who rated"
     if name.casefold() == POOLED:
-        return f"'{POOLED}' stands for everybody; give another name"
+        return f"'{POOLED}' stands for all raters; give another name"
     if guarded(name) != name:
         return "a spreadsheet would take this for a formula; begin with a letter"
     if printable(name) != name or len(name) > LONGEST_NAME:

@@ -52,7 +52,9 @@ def read_ratings(path: Path, run: str, edits: Iterable[JudgedEdit]) -> list[Give
         rating = _RatingRowReader(f"{path}, row {number}", cells).rating(run, known)
         if rating.key in found and found[rating.key].value != rating.value:
             where = f"{path}, row {number}, column value"
-            raise StudyError(f"{where}: row {rows[rating.key]} gives another value for the same; keep one of the two")
+            raise StudyError(
+                f"{where}: row {rows[rating.key]} gives a different value for the same edit; keep one of the two"
+            )
         found[rating.key], rows[rating.key] = rating, rows.get(rating.key, number)
     return list(found.values())
 
@@ -88,7 +90,7 @@ class _RatingRowReader:
         if place not in known:
             raise self._unknown(place, known)
         if cell["image"] != known[place]:
-            raise self._fault("image", "the run has another picture there; rate it on a page made from this run")
+            raise self._fault("image", "the run has a different image there; rate it on a page made from this run")
         if cell["question"] not in CRITERIA:
             near = suggest(cell["question"], CRITERIA)
             raise self._fault("question", f"unknown criterion{near} (known: {', '.join(CRITERIA)})")

@@ -47,7 +47,7 @@ def metrics_to_fill(run: Run, prepared: Prepared, observer: Observer) -> list[st
             filled.append(name)
     if waiting:
         observer.note(
-            f"note: {', '.join(waiting)} would ask somebody whom this study does not name; to fill it in: "
+            f"note: {', '.join(waiting)} needs a role that this study does not define; to measure it: "
             f"cbench measure {run.root} --roles FILE"
         )
     return filled

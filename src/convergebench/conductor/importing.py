@@ -64,7 +64,7 @@ def import_chains(
     options, observer = options or ImportOptions(), observer or Observer()
     require_names(root, source)
     if options.images is not None and not options.images.is_dir():
-        raise StudyError(f"--images {options.images} is no folder")
+        raise StudyError(f"--images {options.images} is not a folder")
     there, known = _already_there(root)
     name, why, found = read_chains(source, options.layout, options.images, run=root if there else None)
     observer.say(one_line(f"read as {name}: {why}; {len(found.chains)} chains"))
@@ -106,7 +106,7 @@ def _require_whole(left_out: Sequence[str], others: int, *, skip_broken: bool) -
     if left_out and not skip_broken:
         more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
         raise StudyError(
-            f"{left_out[0]}{more}; nothing was imported. Mend the set, or import the other {others} chains with "
+            f"{left_out[0]}{more}; nothing was imported. Fix the data set, or import the other {others} chains with "
             "--skip-broken"
         )
 
@@ -117,7 +117,9 @@ def _kind(word: str | None) -> Kind | None:
     known = (*KINDS, *SCENES, *DEGRADATIONS)
     if word in known:
         return word
-    raise StudyError(f"--kind {word} is none of {', '.join(KINDS)}, or of restoration's kinds{suggest(word, known)}")
+    raise StudyError(
+        f"--kind {word} is not one of {', '.join(KINDS)} or of the kinds of restoration{suggest(word, known)}"
+    )
 
 
 def _already_there(root: Path) -> tuple[Manifest | None, frozenset[str]]:

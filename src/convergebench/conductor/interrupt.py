@@ -35,7 +35,7 @@ async def _interruptible(
 
     def wind_down() -> None:
         stop("Ctrl-C")
-        progress.note = f"finishing {progress.in_flight} calls in flight; Ctrl-C again leaves them"
+        progress.note = f"finishing {progress.in_flight} calls in flight; press Ctrl-C again to abandon them"
 
     def requested() -> None:
         nonlocal requests

@@ -67,7 +67,7 @@ def measure(
         if left and not metrics:
             observer.note(f"note: functions are measured when they are named: cbench measure {root} --metric {left[0]}")
         if not chosen:
-            raise StudyError("this run names no metric yet; add --metric default (cbench list metrics)")
+            raise StudyError("this run has no metric yet; add --metric default (cbench list metrics)")
         done = extend_and_fill(run, chosen, align, options, observer)
     table, missing = write_measurements(root, chosen)
     observer.say(f"{done.added:,} values added; {table} (next: cbench report {root})")
@@ -117,7 +117,7 @@ def _confirm(roles: AvailableRoles, asked: Collection[str], observer: Observer) 
     roles.require(asked)
     for name, line in roles.confirmed.items():
         if name in asked:
-            observer.note(f"note: the run's own {line}, is asked as you confirmed")
+            observer.note(f"note: the run's own {line}, is asked, as you confirmed")
     for name in sorted(asked & roles.roles.keys()):
         for line in roles.roles[name].notices:
             observer.note(f"note: {line}")
@@ -198,8 +198,8 @@ def require_one_precision(manifest: Manifest, precision: str | None) -> None:
     networks = [name for name in manifest.metrics if not is_file(name) and load_metric(name).facts.network]
     if precision not in (None, before) and networks:
         raise StudyError(
-            f"this run's networks ({', '.join(networks)}) measure in {before}, and a run has one precision; "
-            f"leave --precision away, or make another run with it (cbench run … --reuse takes the images of this one)"
+            f"this run's networks ({', '.join(networks)}) measure in {before}, and a run has one precision; leave "
+            f"--precision out, or make another run with it (cbench run … --reuse takes the images of this one)"
         )
 
 

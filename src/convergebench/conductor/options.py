@@ -30,7 +30,7 @@ def check_plots(kinds: Collection[str]) -> None:
     """Refuse kinds of files that plots are not written as."""
     for kind in kinds:
         if kind not in PLOTS:
-            raise StudyError(f"plots: there is no kind '{kind}'; give some of {', '.join(PLOTS)}")
+            raise StudyError(f"plots: there is no format '{kind}'; give some of {', '.join(PLOTS)}")
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def _cases(study: BaseStudy, sources: Sources, pairs: Sequence[EditPair]) -> lis
     """The cases of a study; each has an id of its own, under which it is kept."""
     cases = study.cases(sources, pairs)
     if not cases:
-        raise StudyError("no edit suits the images' kinds; choose others under [edits] (cbench list pairs)")
+        raise StudyError("no edit fits the kinds of the images; choose others under [edits] (cbench list pairs)")
     seen: set[str] = set()
     for case in cases:
         _require_type("cases", case, Case)
@@ -153,7 +153,7 @@ def _require_counts(chain: Chain) -> None:
 
 def _require_type(method: str, given: object, kind: type) -> None:
     if not isinstance(given, kind):
-        raise TypeError(f"{method}() gave a {type(given).__name__}, which should be a {kind.__name__}")
+        raise TypeError(f"{method}() returned a {type(given).__name__} instead of a {kind.__name__}")
 
 
 def _players(spec: StudySpec, kind: type[BaseStudy], metrics: Sequence[str]) -> dict[str, Role]:
@@ -163,7 +163,7 @@ def _players(spec: StudySpec, kind: type[BaseStudy], metrics: Sequence[str]) -> 
     for name in spec.roles:
         if name not in known:
             raise StudyError(
-                f"[roles.{name}]: nobody asks a '{name}'{suggest(name, known)} (known: {', '.join(known)})"
+                f"[roles.{name}]: no study or metric asks a '{name}'{suggest(name, known)} (known: {', '.join(known)})"
             )
     return make_roles(spec.roles, {*kind.roles, *asked} - set(spec.roles))
 
@@ -180,7 +180,7 @@ def with_own_names(given: Sequence[EditorTable]) -> list[EditorTable]:
     for entry in given:
         own = canonical(entry.use) if entry.name == entry.use else entry.name
         if own in entries:
-            raise StudyError(f"'{entry.name}' is '{own}', which the study names twice; leave one out")
+            raise StudyError(f"'{entry.name}' is '{own}', which the study lists twice; leave one out")
         entries[own] = entry if own == entry.name else entry.model_copy(update={"name": own, "use": own})
     return list(entries.values())
 
@@ -223,9 +223,9 @@ def unsupported_setting(editor: Editor, settings: Settings) -> str:
     elif settings.temperature is not None and not able.temperature:
         fault = "takes no temperature; remove settings.temperature"
     elif strange:
-        fault = f"takes no resolution '{strange[0]}' (it knows: {', '.join(able.resolutions) or 'none'})"
+        fault = f"takes no resolution '{strange[0]}' (it takes: {', '.join(able.resolutions) or 'none'})"
     elif settings.aspect is not None and settings.aspect not in able.aspects:
-        fault = f"takes no aspect '{settings.aspect}' (it knows: {', '.join(able.aspects) or 'none'})"
+        fault = f"takes no aspect '{settings.aspect}' (it takes: {', '.join(able.aspects) or 'none'})"
     elif settings.session == "single" and not able.sessions:
         fault = 'keeps no session; set settings.session = "fresh"'
     elif settings.reasoning and not able.reasoning:
@@ -242,6 +242,6 @@ def _require_fitting(editor: Editor, name: str, sources: Sequence[SourceImage]) 
     if wrong:
         first = wrong[0]
         raise StudyError(
-            f"{name} takes images with sides from {low} to {high} pixels; {len(wrong)} of {len(sources)} are not so "
+            f"{name} takes images with sides from {low} to {high} pixels; {len(wrong)} of {len(sources)} are not "
             f"(first: {first.id}, {first.width} × {first.height}); choose another --suite or leave this editor out"
         )

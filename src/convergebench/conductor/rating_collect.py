@@ -130,7 +130,7 @@ def _plans(root: Path, plan: str | None) -> tuple[str, ...]:
         book_path(root, plan)
     if not known or (plan is not None and plan not in known):
         there = f" (there are: {', '.join(known)})" if known else ""
-        raise StudyError(f"{root} has no plan {plan or 'of ratings'}{there}; begin one with: cbench rate {root}")
+        raise StudyError(f"{root} has no plan {plan or 'of ratings'}{there}; start one with: cbench rate {root}")
     return tuple(known) if plan is None else (plan,)
 
 

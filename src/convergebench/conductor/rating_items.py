@@ -89,16 +89,16 @@ def unified_prompt(manifest: Manifest, used: Collection[str]) -> str:
 def chosen_methods(found: Rateable, wanted: Sequence[str]) -> tuple[str, ...]:
     """The methods that a plan has; all of the run if none are named."""
     if not found.methods:
-        raise StudyError("this run has no finished picture to rate yet; type the command that made it again")
+        raise StudyError("this run has no finished image to rate yet; run the command that made it again")
     for name in dict.fromkeys(wanted):
         if name not in found.methods:
             raise StudyError(
-                f"--methods: '{name}' has no pictures here{suggest(name, found.methods)} "
+                f"--methods: '{name}' has no images here{suggest(name, found.methods)} "
                 f"(there are: {', '.join(found.methods)})"
             )
     chosen = tuple(dict.fromkeys(wanted)) or found.methods
     if taken := {CLEAN, INPUT} & set(chosen):
-        raise StudyError(f"a method is called '{min(taken)}', which stands for a control picture; leave it out")
+        raise StudyError(f"a method is called '{min(taken)}', which is reserved for control images; leave it out")
     return chosen
 
 

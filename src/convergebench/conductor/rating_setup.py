@@ -76,7 +76,7 @@ def _parsed(book: RatingBook, name: str) -> Any:
     try:
         return json.loads(book.facts[name])
     except ValueError as error:
-        raise StudyError(f"{book.path} is damaged: {error}; get it again from a copy") from error
+        raise StudyError(f"{book.path} is damaged: {error}; restore it from a copy") from error
 
 
 def token_hash(token: str) -> str:
@@ -109,7 +109,7 @@ def _begin(root: Path, path: Path, name: str, request: RatingRequest) -> RatingB
         raise StudyError(f"pairs need two methods, and there is only '{methods[0]}'; use --mode score")
     cases = list(found.cases) if mode == "label" else common_cases(found, methods)
     if not cases:
-        raise StudyError(f"no picture has a finished result of each of {', '.join(methods)}; name fewer with --methods")
+        raise StudyError(f"no image has a finished result from each of {', '.join(methods)}; name fewer with --methods")
     chosen = spread_cases(cases, images, request.seed or 0)
     notes += [_fewer(len(chosen), images, "pictures")] if images and len(chosen) < images else []
     settings = RatingSettings(
@@ -170,8 +170,8 @@ def _require_same(settings: RatingSettings, name: str, request: RatingRequest) -
         before = getattr(settings, key)
         if value is not None and value != before:
             raise StudyError(
-                f"the plan '{name}' was begun with {key.replace('_', '-')} = {_told(before)}; go on without that flag, "
-                "or begin another with --plan NAME"
+                f"the plan '{name}' was started with {key.replace('_', '-')} = {_told(before)}; continue without "
+                f"that flag, or start another with --plan NAME"
             )
 
 
@@ -226,7 +226,7 @@ def _or(value: float | None, default: float) -> float:
 
 
 def _fewer(there: int, wanted: int, what: str) -> str:
-    return f"{there} {what} are there, not {wanted}; the plan is made with those"
+    return f"{there} {what} are available, not {wanted}; the plan uses those"
 
 
 def _told(value: object) -> str:

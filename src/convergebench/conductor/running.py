@@ -99,7 +99,7 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
         manifest = begin(opened, prepared)
         more = kept_amounts(prepared.spec, manifest.spec)
         if more:
-            observer.note(f"note: {root} keeps what it was asked for before: {', '.join(more)}; nothing is taken away")
+            observer.note(f"note: {root} keeps what earlier commands asked for: {', '.join(more)}; nothing is removed")
         context = StageContext(root, prepared, options, observer, opened)
         beginning = _beginning(planned.stages, context)
         for begun in beginning:

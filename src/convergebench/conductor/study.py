@@ -56,7 +56,7 @@ def with_changes(
     if rounds is not None:
         word = next((word for word in ("rounds", "steps") if word in content[spec.study]), None)
         if word is None:
-            raise StudyError(f"the study '{spec.study}' has no rounds to set; leave out --rounds")
+            raise StudyError(f"the study '{spec.study}' has no rounds; leave out --rounds")
         content[spec.study][word] = rounds
     if pairs:
         if spec.study in WITHOUT_PAIRS:

@@ -43,13 +43,13 @@ def fetch_suite(name_or_path: str, *, say: Callable[[str], None], watching: Watc
     total = len(suite.images) + len(suite.missing)
     if lost:
         raise Prerequisite(
-            f"{len(lost)} of the {total} pictures of '{name_or_path}' could not be fetched: {', '.join(lost)}; try "
+            f"{len(lost)} of the {total} images of '{name_or_path}' could not be fetched: {', '.join(lost)}; try "
             "again, or run without them: cbench run … --partial"
         )
     if suite.missing:  # fetched, and yet not usable
         named = "; ".join(f"{one.id}: {one.reason}" for one in suite.missing)
-        raise Prerequisite(f"{len(suite.missing)} of the {total} pictures of '{name_or_path}' cannot be used ({named})")
-    say(f"{name_or_path}: all {total} pictures are here")
+        raise Prerequisite(f"{len(suite.missing)} of the {total} images of '{name_or_path}' cannot be used ({named})")
+    say(f"{name_or_path}: all {total} images are here")
 
 
 def write_sheet(name_or_path: str, out: Path | None = None) -> Path:

@@ -26,13 +26,13 @@ def description(manifest: Manifest, tally: Tally) -> str:
     who = f"{len(tally.editors)} image editor{'s' * (len(tally.editors) != 1)}"
     summary = (
         f"{tally.pictures:,} pictures of {tally.chains.total():,} chains in which {who} edited {tally.source_count} "
-        f"source image{'s' * (tally.source_count != 1)} again and again, each step starting from what the chain's plan "
-        f"says (study '{manifest.study}')."
+        f"source image{'s' * (tally.source_count != 1)} again and again, each step as planned by the study ( "
+        f"'{manifest.study}')."
     )
     if tally.simulated and tally.simulated >= set(tally.editors):
-        return f"{summary} All editors are simulated: no generative model made these pictures."
+        return f"{summary} All editors are simulated: no generative model made these images."
     if tally.simulated:
-        return f"{summary} Simulated editors, which are arithmetic and no models: {', '.join(sorted(tally.simulated))}."
+        return f"{summary} Simulated editors, which are programs and not models: {', '.join(sorted(tally.simulated))}."
     return summary
 
 
@@ -94,8 +94,8 @@ def _contents(manifest: Manifest, tally: Tally) -> list[str]:
         sheet(["variant", "family", "from", "chains", "pictures", "what was asked"], variants),
         sheet(["editor", "kind", "pictures made", "model ids"], editors),
         sheet(["split", "pictures", "source images"], splits),
-        "All pictures made from one source image are in one split. Sources with the same bytes count as one; the same "
-        "photograph in two sizes does not.",
+        "All images made from one source image are in one split. Sources with the same bytes count as one; the same "
+        "photograph in two sizes counts as two.",
     ]
 
 
@@ -103,7 +103,7 @@ def _kind(manifest: Manifest, editor: str) -> str:
     facts = manifest.editors.get(editor, {})
     if facts.get("simulated"):
         return "simulated"
-    return "real" if facts.get("instructed", True) else "real, but does the same whatever the words say"
+    return "real" if facts.get("instructed", True) else "real, but ignores the instruction"
 
 
 def _asked(facts: Mapping[str, Any]) -> str:
@@ -130,7 +130,7 @@ def _made(source: RunSource, tally: Tally) -> list[str]:
     return [
         "## How it was made",
         f"By the study `{manifest.study}` of ConvergeBench, run `{manifest.name}` (manifest sha256 "
-        f"`{source.manifest_sha256}`), begun {manifest.created}. Pictures are the bytes that each editor sent, never "
+        f"`{source.manifest_sha256}`), begun {manifest.created}. Images are the bytes that each editor sent, never "
         f"re-encoded. Chains: {ended}. The editors' calls cost ${tally.cost:,.2f}.",
         sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
     ]
@@ -140,12 +140,12 @@ def _files(form: Format, tables: Sequence[Table], side: Mapping[Table, str], pat
     lines = [f"- {line}" for line in form.layout()]
     if patches is not None:
         lines.append(
-            f"- `patches/`: {patches.count} squares of {patches.side} pixels out of every picture (PNG), at places "
-            f"drawn once per source image (seed {patches.seed}) and kept through all its chains; mirrored and turned "
-            "along where that was asked for"
+            f"- `patches/`: {patches.count} squares of {patches.side} pixels from every image (PNG), at positions "
+            f"sampled once per source image (seed {patches.seed}) and kept through all its chains; mirrored and "
+            f"rotated with the image where that was requested"
         )
     lines += [f"- `{file}`: {table.what}" for table, file in side.items()]
-    lines.append("- `croissant.json`: the same for machines; `checksums.sha256`: check with `sha256sum -c`")
+    lines.append("- `croissant.json`: machine-readable metadata; `checksums.sha256`: check with `sha256sum -c`")
     others = [f'load_dataset(FOLDER, "{table.name}")' for table in tables[1:]]
     others += [f'load_dataset(FOLDER, "{table.name}")' for table in side if form.name == "hf"]
     code = ["from datasets import load_dataset", f"{tables[0].name} = load_dataset(FOLDER)", *others]
@@ -158,7 +158,7 @@ def _columns(tables: Sequence[Table]) -> list[str]:
         rows = [[f"`{field.name}`", _type(field), field.what] for field in table.fields]
         paragraphs += [f"### {table.name}", sheet(["column", "type", "what it is"], rows)]
         paragraphs += [
-            "Numbers in `measurements`: a bare name compares with the untouched source or looks at the step itself; "
+            "Numbers in `measurements`: a plain name compares with the untouched source or measures the step itself; "
             "`_first` compares with step 1, `_lagN` with N rounds before, `_replicate` with run 0. They are: "
             + ", ".join(f"`{name}`" for name in field.names)
             + "."
@@ -177,8 +177,8 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
     lines = []
     if tally.simulated:
         lines.append(
-            "Simulated editors (" + ", ".join(f"`{name}`" for name in sorted(tally.simulated)) + ") are arithmetic "
-            "with a known outcome. Their pictures are no evidence about any generative model."
+            "Simulated editors (" + ", ".join(f"`{name}`" for name in sorted(tally.simulated)) + ") are programs "
+            "with a known outcome. Their images are no evidence about any generative model."
         )
     lines.append(
         f"{tally.source_count} source images ("
@@ -187,23 +187,17 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
     )
     if tally.without_picture:
         counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.without_picture.items()))
-        lines.append(
-            f"Steps that gave no picture: {counts}. Their chains end there, which is a result and not an error."
-        )
+        lines.append(f"Steps without an image: {counts}. Their chains end there, which is a result, not an error.")
     if tally.rows["labels"]:
         seen = ", ".join(f"`{mode}` in {count}" for mode, count in tally.failures.most_common()) or "none seen"
         lines.append(f"Failure labels come from rules unless the table says otherwise; chains that show them: {seen}.")
     else:
-        lines.append("Nobody looked for failure modes; `failures` is null throughout.")
+        lines.append("The images were not examined for failure modes; `failures` is null throughout.")
     if not tally.rows["measurements"]:
         lines.append("Nothing was measured.")
     else:
-        lines.append(
-            f"Measurements are under the alignment `{source.align}`. None is a person's judgement unless named so."
-        )
-    lines.append(
-        "A model behind a provider may change under the same name; `started` and `model_id` say what is known."
-    )
+        lines.append(f"Measurements use the alignment `{source.align}`. None is a human judgement unless it says so.")
+    lines.append("A provider may change a model under the same name; `started` and `model_id` record what is known.")
     return ["## Limits", "\n".join(f"- {line}" for line in lines)]
 
 
@@ -213,20 +207,20 @@ def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
         for licence, names in sorted(tally.source_licences.items())
     ]
     if given is not None and given not in tally.source_licences:
-        rows.append([given, "given by whoever made this data set", "0", f"{tally.licences[given]:,}"])
+        rows.append([given, "chosen by the author of this data set", "0", f"{tally.licences[given]:,}"])
     sources = [
         f"- `{name}`: {_credited(manifest.sources.get(name, {}), address)}"
         for name, address in sorted(tally.addresses.items())
     ]
     paragraphs = [
         "## Licences",
-        "Every record says its own licence (`licence`) and its source's (`source_licence`, `source_address`). What an "
-        "editor's provider says about the use of its outputs comes on top.",
+        "Every record states its own licence (`licence`) and that of its source (`source_licence`, "
+        "`source_address`). The provider's terms for the outputs of an editor apply in addition.",
         sheet(["licence", "what it asks", "source images", "pictures under it"], rows),
     ]
     if tally.left_out:
         kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
-        paragraphs.append(f"Left out, since their source's licence restricts what is made from it: {kept}.")
+        paragraphs.append(f"Left out, because the licence of their source restricts derived works: {kept}.")
     return [*paragraphs, "Sources:", "\n".join(sources)]
 
 
@@ -239,14 +233,14 @@ def _credited(source: Mapping[str, Any], address: str) -> str:
 def _meaning(text: str) -> str:
     licence = read_licence(text)
     if licence.unstated:
-        return "not known: settle it before publishing"
+        return "unknown: clarify it before publishing"
     asked = [
         word
         for word, true in (
             ("not for sale", licence.non_commercial),
             ("no changed versions", licence.no_derivatives),
-            ("the same licence for what is made from it", licence.share_alike),
-            ("not to be handed on", licence.closed),
+            ("derived works under the same licence", licence.share_alike),
+            ("no redistribution", licence.closed),
         )
         if true
     ]

@@ -97,13 +97,13 @@ def export(run: Path, out: Path, options: ExportOptions, progress: OnProgress = 
         parts = load_parts(study_of(source.manifest.study).exports)
         if form_class.rows_only and not parts.pictured:
             raise StudyError(
-                f"--as {options.form} is for runs that make training rows (study 'factory'), and this is a run of "
+                f"--as {options.form} is for runs that make training rows (study 'factory'), but this is a run of "
                 f"'{source.manifest.study}'; use --as hf"
             )
         chains, held, left_out = _allowed(source, options)
         if options.patches is not None:
             width, height, chain = source.smallest_picture(chains)
-            options.patches.require_fitting((width, height), f"the smallest picture, in {chain}")
+            options.patches.require_fitting((width, height), f"the smallest image, in {chain}")
         splits_by_source = options.splits.deal(_origins(source, chains), options.seed)
         splits = ordered(splits_by_source.values())
         with whole_folder(out, _plan(source, options)) as folder:
@@ -131,7 +131,7 @@ def _require_words(options: ExportOptions) -> None:
     words = {"name": options.name, "licence": options.licence, "creator": options.creator, "url": options.url}
     for option, text in words.items():
         if text is not None and not text.strip():
-            raise StudyError(f"--{option} is empty; write something there or leave it out")
+            raise StudyError(f"--{option} is empty; give a value or leave it out")
         if fault := fault_in(text):
             raise StudyError(f"--{option} {text!a}: {fault}")
 
@@ -140,7 +140,7 @@ def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts
     """The chains that may be exported, the others, and the number of omitted records by licence."""
     chains = list(exporting.chains(source.records))
     if not chains:
-        raise StudyError(f"{source.root} holds no chains yet; run its study first")
+        raise StudyError(f"{source.root} has no chains yet; run its study first")
     counts = exporting.image_counts(source.records)
     left_out: Counter[str] = Counter()
     kept, held = [], []
@@ -153,7 +153,7 @@ def _allowed(source: RunSource, options: ExportOptions) -> tuple[list[ChainFacts
             kept.append(chain)
     if not kept:
         raise StudyError(
-            f"all {left_out.total():,} pictures come from sources whose licence restricts what is made from them "
+            f"all {left_out.total():,} images come from sources whose licence restricts derived works "
             f"({_listed(left_out)}); --include-restricted exports them, each under its own licence"
         )
     return kept, held, left_out
@@ -240,7 +240,7 @@ class _Writing:
         single = [] if form.rows_only else [self._records.table, *([PATCHES] if self.tally.patches else [])]
         tables: list[Table] = [*single, *self._pictured.tables()]
         if not tables:
-            why = "no edit was accepted, or none that changed its picture and may be handed on"
+            why = "no edit was accepted, or none that changed its image and may be redistributed"
             raise StudyError(f"{self._source.root} gave no row for --as {form.name}: {why}")
         head = front_matter(name, self.tally, form, tables, side)
         patches, own = self._options.patches, self._pictured.card()
@@ -274,29 +274,29 @@ class _Writing:
         tally, lines = self.tally, []
         if tally.left_out:
             lines.append(
-                f"{tally.left_out.total():,} pictures are left out, since their source's licence restricts what is "
-                f"made from it ({_listed(tally.left_out)}); --include-restricted exports them"
+                f"{tally.left_out.total():,} images are left out, because the licence of their source restricts "
+                f"derived works ({_listed(tally.left_out)}); --include-restricted exports them"
             )
         unstated = [licence for licence in tally.source_licences if read_licence(licence).unstated]
         names = sorted(name for licence in unstated for name in tally.source_licences[licence])
         if names and self._options.licence is None:
             lines.append(
-                f"{len(names)} source images have no stated licence (first: {names[0]}); settle it before publishing, "
-                "then say it with --licence"
+                f"{len(names)} source images have no stated licence (first: {names[0]}); clarify it before "
+                f"publishing, then set it with --licence"
             )
         unclear = [licence for licence in sorted(tally.source_licences) if not read_licence(licence).understood]
         if unclear:
             lines.append(
-                f"{sum(len(tally.source_licences[licence]) for licence in unclear)} source images have a licence that "
-                f"is not understood here (first: {unclear[0]}); read it before publishing"
+                f"{sum(len(tally.source_licences[licence]) for licence in unclear)} source images have a licence "
+                f"that is not recognised (first: {unclear[0]}); read it before publishing"
             )
         if self._options.licence is not None:
             own = tally.edited_licences - Counter({self._options.licence: tally.pictures})
             if own:
-                lines.append(f"edited pictures that keep their source's licence, as it demands: {_listed(own)}")
+                lines.append(f"edited images that keep the licence of their source, as it requires: {_listed(own)}")
         unfinished = tally.statuses["open"] + tally.statuses["stopped"] + tally.statuses["failed"]
         if unfinished:
-            lines.append(f"{unfinished:,} chains are not finished; they are exported as far as they came")
+            lines.append(f"{unfinished:,} chains are not finished; they are exported as far as they go")
         return [*lines, *self._pictured.notices()]
 
 

@@ -59,23 +59,23 @@ PLACE = (
     *columns(
         "text",
         id="the record: editor/image/variant/run/step",
-        chain_id="all steps of one chain have this in common",
-        image_name="the source image, as its suite calls it",
-        variant="what was asked for, step by step",
+        chain_id="id of the chain, shared by all its steps",
+        image_name="the source image's name in its suite",
+        variant="what was requested, step by step",
         family="the kind of variant",
     ),
     *columns(
         "integer",
-        run_index="which repeat of the same setting, from 0",
+        run_index="repetition of the same setting, from 0",
         step_index="0 is the untouched source",
     ),
-    *columns("text", editor="who edited, as the study calls it"),
+    *columns("text", editor="the editor's name in the study"),
 )
 """What identifies a picture; patches have these columns too."""
 
 RIGHTS = columns(
     "text",
-    split="`train` unless splits were asked for; all pictures of one source are in one split",
+    split="`train` unless splits were requested; all images of one source are in one split",
     source_address="where the source image comes from",
     source_licence="the source image's own licence",
     licence="this record's licence",
@@ -83,21 +83,23 @@ RIGHTS = columns(
 
 STEP = (
     *PLACE,
-    *columns("integer", parent_step="the step it was made from: the one before, or 0 in independent runs"),
+    *columns("integer", parent_step="the step it was made from: the previous one, or 0 in independent runs"),
     *columns("flag", independent="whether every step of the chain starts from the untouched source"),
     *columns("integer", round="the round it belongs to; a round trip has two steps a round"),
-    *columns("text", operation="what the prompt should do, for checking", prompt="the words that the editor read"),
+    *columns(
+        "text", operation="what the prompt should do, for checking", prompt="the instruction that the editor received"
+    ),
     *columns("integer", seed="null: the editor takes none"),
     *columns("number", temperature="null: none was sent"),
     *columns(
         "text",
-        resolution_requested="`1K`, `2K`, `4K`; null: none was asked for",
-        session="`fresh`, or `single` where every call carried the turns before it",
+        resolution_requested="`1K`, `2K`, `4K`; null: none was requested",
+        session="`fresh`, or `single` where every call included the earlier turns",
     ),
     *columns(
         "integer",
-        width="of the picture that came back, in pixels",
-        height="of the picture that came back, in pixels",
+        width="of the returned image, in pixels",
+        height="of the returned image, in pixels",
         file_bytes="length of the file as received",
     ),
     *columns(
@@ -111,18 +113,18 @@ STEP = (
     *columns("integer", attempts="calls it took"),
     *columns(
         "text",
-        reasoning_summary="what the model says it thought; null: it gave none",
-        status="`ok`, or why there is no picture",
+        reasoning_summary="the model's summary of its reasoning; null: it gave none",
+        status="`ok`, or why there is no image",
         detail="more about it, in the editor's words",
         chain_status="how the chain ended",
-        step_key="hash of the step's history; chains that begin alike share steps, and their cost is paid once",
-        settings="JSON: everything asked for beside the words",
-        used="JSON: what was really sent beside the words",
+        step_key="hash of the step's history; chains that start the same way share steps, and their cost is paid once",
+        settings="JSON: everything requested besides the instruction",
+        used="JSON: what was actually sent besides the instruction",
     ),
     *columns(
         "texts",
-        failures="names of the failure modes seen in this picture (people's word before judges', that before rules'; "
-        "the newest of each, of several people the majority's); null: nobody looked",
+        failures="names of the failure modes seen in this image (labels by people override those by judges, and "
+        "these override rules; the newest of each counts, for several people the majority); null: not examined",
     ),
     *columns(
         "text",
@@ -131,10 +133,10 @@ STEP = (
         source_sha256="of the untouched source file",
     ),
     *RIGHTS,
-    *columns("flag", simulated="true: no model edited this, but arithmetic with a known outcome"),
+    *columns("flag", simulated="true: edited by a program with a known outcome, not by a model"),
     *columns(
         "text",
-        editor_fingerprint="another one is another editor",
+        editor_fingerprint="identifies the editor with its options",
         run_name="the run it was made in",
         manifest_sha256="of that run's manifest",
         git_commit="of the program that made it; ends in `+` if files were changed",
@@ -146,9 +148,9 @@ MEASURED = columns("texts", without_value="measurements without a finite number,
 
 PATCH = (
     *PLACE,
-    *columns("text", parent_id="the record whose picture it was cut from"),
+    *columns("text", parent_id="the record of the image it was cut from"),
     *columns("integer", patch_index="from 0; the same index is the same place in every step of a source"),
-    *columns("integer", x="left edge in the parent's picture, in pixels", y="upper edge", side="of the square"),
+    *columns("integer", x="left edge in the parent image, in pixels", y="upper edge", side="of the square"),
     *columns("text", sha256="of the patch's file", parent_sha256="of the file it was cut from"),
     *RIGHTS,
 )
@@ -160,7 +162,7 @@ MEASUREMENTS = Table(
         *columns("integer", step_index="its step"),
         *columns("text", role="what it was compared with: source, return, first, around, lag, step, …"),
         *columns("integer", lag="how many rounds back, 0 unless the role is lag"),
-        *columns("text", align="how pictures of different size were made comparable"),
+        *columns("text", align="how images of different sizes were aligned"),
         *columns("number", value="may be infinite; null: see status"),
         *columns("text", status="`ok` or the reason", detail="more about it", fingerprint="of the metric"),
     ),
@@ -171,15 +173,20 @@ LABELS = Table(
     "labels",
     (
         *columns("text", chain_id="the chain", mode="the failure mode", level="sub-object, object, image or noise"),
-        *columns("flag", present="false: looked for and not seen; null: could not be told"),
+        *columns("flag", present="false: examined and not seen; null: undecided"),
         *columns("integer", step="where it is first seen", last="where it is last seen; null: to the end"),
         *columns("integer", shown="the step that shows it best"),
-        *columns("text", region="JSON [x, y, width, height] as shares of that picture; null: all of it"),
+        *columns("text", region="JSON [x, y, width, height] as fractions of that image; null: all of it"),
         *columns("number", confidence="0 to 1"),
-        *columns("text", source="rule, judge or person; a person's word counts before a judge's, that before a rule's"),
-        *columns("text", by="fingerprint of the detector, or who labelled", detail="the finding in words", made="when"),
+        *columns("text", source="rule, judge or person; a person overrides a judge, and a judge overrides a rule"),
+        *columns(
+            "text",
+            by="fingerprint of the detector, or the name of the person",
+            detail="the finding as text",
+            made="when",
+        ),
     ),
-    what="every failure label with its maker; which one counts is told under *Columns*, `failures`",
+    what="every failure label with its origin; *Columns*, `failures` explains which one counts",
 )
 
 
@@ -195,7 +202,7 @@ PATCHES = Table("patches", PATCH, pictures=True)
 
 def without_pictures(table: Table) -> Table:
     """The same columns for steps that gave no picture."""
-    what = "steps that gave no picture (refused, ended), with the same columns"
+    what = "steps without an image (refused, ended), with the same columns"
     return Table("without_image", table.fields, what=what)
 
 

@@ -52,7 +52,7 @@ def in_folder(root: Path, name: str) -> Picture | None:
     """The file that a set names relative to its folder, None if it is not there; a name may not lead out of it."""
     relative = PurePosixPath(name)
     if relative.is_absolute() or ".." in relative.parts:
-        raise StudyError(f"'{name}' leads out of {root}; a set may only name files below its own folder")
+        raise StudyError(f"'{name}' is outside {root}; a data set may only name files inside its own folder")
     path = root.joinpath(*relative.parts)
     try:
         there = path.is_file()
@@ -108,7 +108,7 @@ def _read_zip(archive: Path, name: str) -> bytes:
             with opened.open(member) as stream:
                 return stream.read(size + 1)  # one more byte, so that the checksum is verified at the end
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-        raise StudyError(f"cannot read {name} out of {archive}: {error}") from error
+        raise StudyError(f"cannot read {name} from {archive}: {error}") from error
 
 
 def _read_part(archive: Path, offset: int, size: int) -> bytes:
@@ -122,7 +122,9 @@ def _read_part(archive: Path, offset: int, size: int) -> bytes:
 
 def _checked_size(size: int, what: str) -> int:
     if size > LARGEST:
-        raise StudyError(f"{what} has {size >> 20:,} MiB, more than the {LARGEST >> 20:,} of any picture; take it out")
+        raise StudyError(
+            f"{what} has {size >> 20:,} MiB, more than the {LARGEST >> 20:,} allowed for an image; remove it"
+        )
     return size
 
 

@@ -28,14 +28,12 @@ def variant_of(chain: RecordedChain, otherwise: Variant | None = None) -> Varian
         known = otherwise or ours
         if known is None:
             raise StudyError(
-                f"chain '{chain.id}' does not say what was asked; add a prompt to the set's table, or name the variant "
-                "whose words they were: --variant replicate (cbench list variants)"
+                f"chain '{chain.id}' has no instructions; add a prompt to the table of the data set, or name the "
+                f"variant that was used: --variant replicate (cbench list variants)"
             )
         return known.as_independent() if chain.independent else known
     if len(words) < len(asked):
-        raise StudyError(
-            f"chain '{chain.id}' says what was asked in {len(words)} of {len(asked)} steps; add the others"
-        )
+        raise StudyError(f"chain '{chain.id}' has instructions for {len(words)} of {len(asked)} steps; add the others")
     if ours is not None and all(ours.at(number).words == one for number, one in enumerate(words, start=1)):
         return ours.as_independent() if chain.independent else ours
     operations = [step.operation for step in chain.steps]

@@ -93,7 +93,9 @@ def prepare_recordings(
         else:
             left_out.append(result)
     if not good:
-        raise StudyError(f"nothing to import: {left_out[0]}" if left_out else "nothing to import: no chain was chosen")
+        raise StudyError(
+            f"nothing to import: {left_out[0]}" if left_out else "nothing to import: no chain was selected"
+        )
     sources = _sources(good, there.sources if there else {})
     if any(one.chain.prompt is not None for one in good):
         found = [restoration_chain(one, sources[one.source.sha256], _content(one)) for one in good]
@@ -109,8 +111,8 @@ def prepare_recordings(
                 facts = same_prompt(facts, there.pairs.get(label, {}))
             if edits.setdefault(label, facts) != facts:
                 raise StudyError(
-                    f"chains called '{label}' ask for it in different words, '{one.case.id}' among them; give those "
-                    "another name, or import them into another --run"
+                    f"chains called '{label}' use different instructions, '{one.case.id}' among them; rename those, "
+                    f"or import them into another --run"
                 )
     name = found[0].study.name
     return Prepared(
@@ -146,7 +148,7 @@ def _sources(good: Sequence[CheckedChain], there: Mapping[str, Mapping[str, Any]
         sha256, chain = names.setdefault(identity, (one.source.sha256, one.chain.id))
         if sha256 != one.source.sha256:
             raise StudyError(
-                f"'{identity}' is two different pictures, in the chains '{chain}' and '{one.chain.id}'; rename one"
+                f"'{identity}' is two different images, in the chains '{chain}' and '{one.chain.id}'; rename one"
             )
     return found
 
@@ -157,7 +159,7 @@ def _with_clean(good: Sequence[CheckedChain], sources: Mapping[str, SourceImage]
     for one in good:
         for image in (one.clean, sources[one.source.sha256]):
             if image is not None and found.setdefault(image.id, image).sha256 != image.sha256:
-                raise StudyError(f"'{image.id}' is two different pictures; rename one")
+                raise StudyError(f"'{image.id}' is two different images; rename one")
     return list(found.values())
 
 

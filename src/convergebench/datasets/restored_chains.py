@@ -21,7 +21,9 @@ def restoration_chain(one: CheckedChain, source: SourceImage, content: str) -> C
     chain = one.chain
     assert chain.prompt is not None, "a layout of restorations names the prompt"
     if one.editor in TAKEN:
-        raise StudyError(f"a method cannot be called '{one.editor}', as the pictures are; name it with --editor")
+        raise StudyError(
+            f"a method cannot be called '{one.editor}', which is a folder of input images; name it with --editor"
+        )
     case = Case(
         chain.id,
         *(State(content, f"i1:{source.sha256}"), source.id, source.kind),

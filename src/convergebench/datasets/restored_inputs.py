@@ -82,7 +82,9 @@ def of_folder(folder: Path, clean: Path | None, *, category: str = "", root: Pat
         kind = kind_of(name.parent.as_posix()) if name.parent.parts else None
         id = slug("-".join(name.parts))  # of the whole path, so that more pictures do not change it
         if id in found:
-            raise StudyError(f"{found[id].source.picture.where} and {path} are two inputs of one name; rename one")
+            raise StudyError(
+                f"{found[id].source.picture.where} and {path} are two inputs with the same name; rename one"
+            )
         reference = references.get(inside.as_posix())
         found[id] = SpoiltPicture(
             name.as_posix(),
@@ -133,9 +135,7 @@ def kind_of(folder: str) -> Kind:
         if word.removesuffix("s") in {one.removesuffix("s") for one in (kind, _word(title), *_COLOUR.get(kind, ()))}:
             return kind
     if not is_word(word):
-        raise StudyError(
-            f"the folder '{folder}' is no kind; name it with at most {LONGEST_WORD} letters, digits and hyphens"
-        )
+        raise StudyError(f"the folder '{folder}' is not a kind; use at most {LONGEST_WORD} letters, digits and hyphens")
     return word
 
 
@@ -153,7 +153,7 @@ def _by_stem(folder: Path, root: Path) -> dict[str, Path]:
         if is_image(path) and path.is_file() and is_inside(root, path):
             name = path.relative_to(folder).with_suffix("").as_posix()
             if name in found:
-                raise StudyError(f"{found[name]} and {path} are two clean pictures of one name; leave one out")
+                raise StudyError(f"{found[name]} and {path} are two clean images with the same name; leave one out")
             found[name] = path
     return found
 

@@ -58,7 +58,7 @@ def read_json(path: Path) -> Any:
     except OSError as error:
         raise StudyError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path} is not valid JSON ({error}); get the file again") from error
+        raise StudyError(f"{path} is not valid JSON ({error}); download the file again") from error
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -70,7 +70,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> Row:
     found: Row = {}
     for name, value in pairs:
         if name in found:
-            raise ValueError(f"the key {name[:60]!a} stands there twice")
+            raise ValueError(f"the key {name[:60]!a} appears twice")
         found[name] = value
     return found
 
@@ -100,9 +100,9 @@ def require_unicode(value: Any, *, what: str) -> None:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise StudyError(f"{what} holds half a character ({error.object[error.start]!a}); write it anew") from error
+        raise StudyError(f"{what} holds half a character ({error.object[error.start]!a}); rewrite it") from error
     except RecursionError as error:
-        raise StudyError(f"{what} is nested too deep; write it anew") from error
+        raise StudyError(f"{what} is nested too deep; rewrite it") from error
 
 
 def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
@@ -124,10 +124,10 @@ def _csv(path: Path, text: str) -> list[Row]:
         raise StudyError(f"{path} is not valid CSV ({error})") from error
     names = reader.fieldnames or ()
     if len(set(names)) < len(names):
-        raise StudyError(f"{path} has two columns of one name; rename one")
+        raise StudyError(f"{path} has two columns with the same name; rename one")
     for number, row in enumerate(rows, start=2):
         if None in row or None in row.values():
-            raise StudyError(f"{path}, line {number}: other columns than the header has; repair the line")
+            raise StudyError(f"{path}, line {number}: different columns than the header; fix the line")
     return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 

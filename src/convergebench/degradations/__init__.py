@@ -14,8 +14,8 @@ def load_degradation(name: str) -> Degradation:
     found = load("degradations", name)
     if not isinstance(found, Degradation):
         raise StudyError(
-            f"degradation '{name}' is a plug-in that gave {type(found).__name__}, not a Degradation; declare it with "
-            "@degradation"
+            f"degradation '{name}' is a plug-in that returned {type(found).__name__} instead of a Degradation; "
+            f"declare it with @degradation"
         )
     if found.name != name:
         raise StudyError(f"the degradation '{name}' calls itself '{found.name}'; its name should be '{name}'")

@@ -29,5 +29,5 @@ def jpeg(pixels: Pixels, quality: int) -> Pixels:
         raise ValueError(f"cannot compress pixels of shape {pixels.shape}")
     decoded = cv2.imdecode(data, cv2.IMREAD_COLOR)
     if decoded is None:
-        raise ValueError("cannot read what was just compressed")
+        raise ValueError("cannot read the compressed image")
     return np.asarray(cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB), np.uint8)

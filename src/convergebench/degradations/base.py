@@ -62,7 +62,7 @@ class Degradation:
             gave = (
                 f"{spoilt.dtype} of shape {spoilt.shape}" if isinstance(spoilt, np.ndarray) else type(spoilt).__name__
             )
-            raise StudyError(f"degradation '{self.name}' gave {gave}; it should give uint8 of shape {pixels.shape}")
+            raise StudyError(f"degradation '{self.name}' returned {gave} instead of uint8 of shape {pixels.shape}")
         return spoilt
 
 

@@ -75,7 +75,7 @@ def _lines(editor: Editor, name: str) -> list[str]:
         answer = method()
         return [answer] if isinstance(answer, str) else [str(line) for line in answer or ()]
     except (Exception, SystemExit) as error:  # a plug-in may raise anything; it becomes one line
-        return [f"it cannot say ({name}): {error_text(error)}"]
+        return [f"it cannot tell ({name}): {error_text(error)}"]
 
 
 def calls_parts(editor: Editor) -> bool:

@@ -19,4 +19,4 @@ def lacking_gpu(requested: str) -> list[str]:
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if int(requested.partition(":")[2] or 0) < count:
         return []
-    return [f"there is no {requested} here (torch sees {count} of them); say device = 'cpu'"]
+    return [f"there is no {requested} here (torch sees {count} of them); set device = 'cpu'"]

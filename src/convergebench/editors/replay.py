@@ -95,7 +95,7 @@ def replay(name: str, **options: object) -> ReplayEditor:
     if not isinstance(folder, str | Path):
         raise StudyError(f"{name} needs the folder of recorded chains: folder = 'path/to/chains'")
     if not isinstance(cases, Mapping):
-        raise StudyError(f"option 'cases' of {name} is a table of case = chain, not {cases!r}")
+        raise StudyError(f"option 'cases' of {name} must be a table of case = chain, not {cases!r}")
     return ReplayEditor(name, folder, cases={str(case): str(chain) for case, chain in cases.items()})
 
 

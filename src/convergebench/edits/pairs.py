@@ -116,9 +116,9 @@ def misfit(holds: Iterable[str] | None, edit: EditPair | EditSession) -> str:
     held = {_noun(one) for one in holds}
     there = next((one for one in edit.adds if _noun(one) in held), None)
     if there is not None:
-        return f"it holds {_with_article(there)} already"
+        return f"it already shows {_with_article(there)}"
     if edit.needs and not any(_noun(one) in held for one in edit.needs):
-        return f"it holds no {edit.needs[0]}"
+        return f"it shows no {edit.needs[0]}"
     return ""
 
 

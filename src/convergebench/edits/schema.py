@@ -44,9 +44,9 @@ class PairRow(Strict):
     after: str = ""
     """What it shows with it: "a portrait of a person wearing glasses"."""
     adds: Nouns = ()
-    """What the forward edit adds, by all its names; pictures that are said to hold one of them are left out."""
+    """What the forward edit adds, by all its names; images listed as showing one of them are left out."""
     needs: Nouns = ()
-    """What the edit acts on, by all its names; pictures that are said to hold none of them are left out."""
+    """What the edit acts on, by all its names; images listed as showing none of them are left out."""
     wordings: Annotated[tuple[Wording, ...], Field(min_length=1)]
     """Phrasings; `forward` and `backward` of the table itself are short for a single one."""
 
@@ -131,7 +131,7 @@ class PairsFile(Strict):
         for name, members in self.sets.items():
             unknown = [member for member in members if member not in ids]
             if unknown:
-                raise ValueError(f"set '{name}' names pairs that are not there: {', '.join(unknown)}")
+                raise ValueError(f"set '{name}' names pairs that do not exist: {', '.join(unknown)}")
         return self
 
 

@@ -128,12 +128,12 @@ class VariantRow(Strict):
             raise ValueError(f"'{self.id}' needs either steps of its own or like = another variant")
         uses_thing = any("$thing" in step.words for step in self.steps)
         if uses_thing != bool(self.things):
-            raise ValueError(f"'{self.id}': $thing in the words and a list of things belong together")
+            raise ValueError(f"'{self.id}': $thing in the instruction needs a list of things, and the other way round")
         for step in self.steps:
             if not Template(step.words).is_valid():
-                raise ValueError(f"'{self.id}': a lone $ stands in the words; write $$ for a dollar sign")
+                raise ValueError(f"'{self.id}': there is a single $ in the instruction; write $$ for a dollar sign")
             if set(Template(step.words).get_identifiers()) - {"thing"}:
-                raise ValueError(f"'{self.id}': only $thing is filled into the words")
+                raise ValueError(f"'{self.id}': only $thing can be used in the instruction")
         return self
 
 
@@ -149,9 +149,9 @@ class VariantsFile(Strict):
             raise ValueError("variant ids must be unique")
         for row in self.variant:
             if row.like and (row.like not in rows or rows[row.like].like):
-                raise ValueError(f"'{row.id}' is like '{row.like}', which is no variant with steps of its own")
+                raise ValueError(f"'{row.id}' is like '{row.like}', which is not a variant with steps of its own")
             if row.id.endswith(INDEPENDENT):
-                raise ValueError(f"'{row.id}': names that end in {INDEPENDENT} are given to independent runs")
+                raise ValueError(f"'{row.id}': names that end in {INDEPENDENT} are reserved for independent runs")
         return self
 
     def variants(self) -> tuple[Variant, ...]:

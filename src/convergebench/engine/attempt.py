@@ -39,7 +39,7 @@ class Price(NamedTuple):
         if dollars is None:
             return cls(0.0, known=False)
         if not is_amount(dollars):
-            raise StudyError(f"{who} says that a call costs {dollars!r} dollars; a price is a number from 0, or None")
+            raise StudyError(f"{who} says that a call costs {dollars!r} dollars; a price is 0 or more, or None")
         return cls(float(dollars))
 
     @property

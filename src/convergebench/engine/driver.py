@@ -51,7 +51,7 @@ class StudyDriver:
         self._edits_left = self._chain.study.calls(self._chain.case)
         self._steps = self._chain.study.steps(self._chain.case)
         if not isinstance(self._steps, Generator):
-            raise TypeError(f"steps() gave a {type(self._steps).__name__}, which should be a generator")
+            raise TypeError(f"steps() returned a {type(self._steps).__name__} instead of a generator")
         return next(self._steps)
 
     def _checked(self, advance: Callable[[], object]) -> Word | None:
@@ -73,14 +73,16 @@ class StudyDriver:
         self._edits_left -= isinstance(word, Edit)
         self._rows = self._rows + 1 if isinstance(word, Compare | Decision) else 0
         if self._edits_left < 0:
-            raise ValueError(f"it takes more edits than its calls() says ({self._chain.study.calls(self._chain.case)})")
+            raise ValueError(
+                f"it makes more edits than its calls() declares ({self._chain.study.calls(self._chain.case)})"
+            )
         if self._rows > MOST_ROWS:
             raise ValueError(f"it yielded {MOST_ROWS} comparisons or decisions in a row, with no call between them")
 
 
 def _check_word(word: object) -> Word:
     if not isinstance(word, Edit | Ask | Compare | Decision):
-        raise TypeError(f"it yielded a {type(word).__name__}, which should be an Edit, Ask, Compare or Decision")
+        raise TypeError(f"it yielded a {type(word).__name__} instead of an Edit, Ask, Compare or Decision")
     fields = next(fields for kind, fields in FIELDS.items() if isinstance(word, kind))
     for name, kind in fields.items():
         if not isinstance(getattr(word, name), kind):

@@ -67,8 +67,8 @@ class EditorEndpoint(Endpoint[StepRequest, Edited, StepRow]):
         self.limits = editor.limits
         self.composed = calls_parts(editor)
         self.unpriced = (
-            f"--max-cost cannot be kept: what {name} charges is not known; in the study file give it, or the "
-            "editor inside it, the option dollars = … (per call)"
+            f"--max-cost cannot be kept: the price of {name} is unknown; in the study file give it, or the editor "
+            f"inside it, the option dollars = … (per call)"
         )
         self._journal, self._images, self._reuse = journal, images, reuse
 

@@ -63,7 +63,7 @@ def describe_error(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # its own __str__ fails
-        return f"{kind} without a message that can be read"
+        return f"{kind} without a readable message"
     return f"{kind}: {text}" if text else kind
 
 

@@ -45,7 +45,7 @@ def used_json(edited: Edited) -> str:
 def _check_fields(edited: Edited) -> None:
     """`EditorError` if a field cannot be journalled: an invalid value of foreign code must not end the run."""
     if not isinstance(edited, Edited):
-        raise EditorError(f"the editor answered with a {type(edited).__name__}, which should be Edited", unsettled=True)
+        raise EditorError(f"the editor answered with a {type(edited).__name__} instead of Edited", unsettled=True)
     if not is_amount(edited.dollars):
         raise EditorError(f"the editor says that the call cost {edited.dollars!r} dollars", unsettled=True)
     kinds = {"image": bytes, "model": str | None, "reasoning": str | None, "raw": str | None, "used": Mapping}
@@ -59,6 +59,6 @@ def _check_fields(edited: Edited) -> None:
     try:
         length = len(used_json(edited))
     except (TypeError, ValueError, RecursionError) as error:
-        raise EditorError(f"the editor gave a `used` that is no JSON: {error}", dollars=edited.dollars) from error
+        raise EditorError(f"the editor gave a `used` that is not JSON: {error}", dollars=edited.dollars) from error
     if length >= LONGEST_TEXT:
         raise EditorError(f"the editor gave a `used` of more than {LONGEST_TEXT:,} characters", dollars=edited.dollars)

@@ -47,8 +47,8 @@ class RoleEndpoint(Endpoint[Question, Answered, Answer]):
         self.role, self.name, self.label = role, name, f"role:{name}"
         self.limits = role.limits
         self.unpriced = (
-            f"--max-cost cannot be kept: what the {name} charges is not known; give [roles.{name}] its "
-            "dollars_per_million = {input = …, output = …} (0 for a server of your own)"
+            f"--max-cost cannot be kept: the price of the {name} is unknown; give [roles.{name}] its "
+            "dollars_per_million = {input = …, output = …} (0 for your own server)"
         )
         self._journal = journal
 
@@ -113,7 +113,7 @@ class RoleEndpoint(Endpoint[Question, Answered, Answer]):
     def _check_fields(self, answered: Answered) -> None:
         if not isinstance(answered, Answered):
             kind = type(answered).__name__
-            raise EditorError(f"the {self.name} answered with a {kind}, which should be Answered", unsettled=True)
+            raise EditorError(f"the {self.name} answered with a {kind} instead of Answered", unsettled=True)
         if not is_amount(answered.dollars):
             raise EditorError(f"the {self.name} says that the call cost {answered.dollars!r} dollars", unsettled=True)
 

@@ -176,7 +176,7 @@ class Engine:
         if before is not None:
             rounds, planned = max(rounds, before.rounds), max(planned, before.planned)
         if status == "finished" and planned > chain.rounds:
-            status, detail = "open", f"{chain.rounds} of {planned} rounds were asked for this time"
+            status, detail = "open", f"{chain.rounds} of {planned} rounds were requested this time"
         return ChainStatusRow(chain.editor, chain.case.id, plan, status, detail, rounds, planned)
 
     async def _follow(self, walk: _Walk) -> None:

@@ -29,7 +29,7 @@ def require_uncompressed(path: Path) -> None:
     except (ValueError, LookupError, OverflowError, struct.error) as error:
         raise StudyError(f"{path} is not a readable Arrow file ({error})") from error
     if compressed:
-        raise StudyError(f"{path} is compressed, and may unpack to any size; rewrite it without compression")
+        raise StudyError(f"{path} is compressed and may unpack to any size; rewrite it without compression")
 
 
 def _messages(data: memoryview) -> Iterator[int]:

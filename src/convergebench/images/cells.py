@@ -33,7 +33,9 @@ def require_small(table: pl.DataFrame, what: str) -> pl.DataFrame:
     """The table; raises `StudyError` if its rows would take too much memory."""
     held = sum(map(bytes_in, table.get_columns()))
     if held > LARGEST_TABLE:
-        raise StudyError(f"{what} holds {held >> 20:,} MiB of texts, more than the {LARGEST_TABLE >> 20:,} of any list")
+        raise StudyError(
+            f"{what} holds {held >> 20:,} MiB of texts, more than the {LARGEST_TABLE >> 20:,} allowed for a list"
+        )
     return table
 
 
@@ -42,5 +44,5 @@ def cell_of(column: pl.Series, row: int, what: str) -> object:
     one = column.slice(row, 1)
     held = bytes_in(one)
     if held > LARGEST_CELL:
-        raise StudyError(f"{what} has {held >> 20:,} MiB, more than the {LARGEST_CELL >> 20:,} of any picture")
+        raise StudyError(f"{what} has {held >> 20:,} MiB, more than the {LARGEST_CELL >> 20:,} allowed for an image")
     return one.to_list()[0]

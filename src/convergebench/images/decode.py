@@ -71,7 +71,7 @@ def decode(data: bytes, *, what: str = "image", max_pixels: int = MAX_PIXELS, al
         except _Transparent as error:
             raise StudyError(
                 f"{what} has transparent pixels, which have no colour to compare; save it without transparency "
-                '(in Python: decode(…, alpha="white") says what is behind them)'
+                '(in Python: decode(…, alpha="white") sets the background)'
             ) from error
         except _Unsupported as error:
             raise StudyError(f"{what} {error}; save it as 8 or 16 bit PNG") from error
@@ -110,13 +110,13 @@ def _png_header(data: bytes, what: str) -> PngHeader | None:
     try:
         return read_png_header(data)
     except Damaged as error:
-        raise StudyError(f"{what} {error}; get the file again") from error
+        raise StudyError(f"{what} {error}; download or copy it again") from error
 
 
 def _decode_plain(data: bytes, what: str) -> Pixels:
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     if pixels is None:
-        raise StudyError(f"{what} cannot be decoded: its pixel data is damaged; get the file again")
+        raise StudyError(f"{what} cannot be decoded: its pixel data is damaged; download or copy it again")
     return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB).view(np.uint8)
 
 
@@ -127,7 +127,7 @@ def _open(data: bytes, what: str, max_pixels: int) -> Image.Image:
             warnings.simplefilter("ignore")
             image = Image.open(io.BytesIO(data), formats=_FORMATS)
     except Image.DecompressionBombError as error:
-        raise StudyError(f"{what} claims far more than {max_pixels:,} pixels; it is not opened") from error
+        raise StudyError(f"{what} claims far more than {max_pixels:,} pixels and was not opened") from error
     except Exception as error:  # see decode
         raise StudyError(
             f"{what} is not a readable image ({len(data):,} bytes; expected PNG, JPEG, WebP, …)"
@@ -140,7 +140,7 @@ def _check_size(width: int, height: int, *, what: str, limit: int) -> None:
     if width < 1 or height < 1:
         raise StudyError(f"{what} has no pixels ({width} × {height})")
     if width * height > limit:
-        raise StudyError(f"{what} claims {width} × {height} pixels, more than the {limit:,} allowed; make it smaller")
+        raise StudyError(f"{what} claims {width} × {height} pixels, more than the {limit:,} allowed; scale it down")
 
 
 def _refuse_several_frames(image: Image.Image, what: str) -> None:
@@ -151,7 +151,7 @@ def _refuse_several_frames(image: Image.Image, what: str) -> None:
     except Exception as error:  # see decode
         raise StudyError(f"{what} cannot be decoded: it is damaged or cut short ({_brief(error)})") from error
     if frames > 1:
-        raise StudyError(f"{what} has {frames} frames; only still images can be edited, so save the frame you mean")
+        raise StudyError(f"{what} has {frames} frames; only still images can be edited; save the frame you need")
 
 
 def _orientation(image: Image.Image) -> int:
@@ -191,7 +191,7 @@ def _to_rgb(image: Image.Image, profile: bytes | None, alpha: Alpha) -> Image.Im
     if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG"):
         image = Image.fromarray(_rounded(np.asarray(image)))
     if image.mode in ("I", "F"):
-        raise _Unsupported("holds 32-bit samples without a known range")
+        raise _Unsupported("has 32-bit samples without a known range")
     if image.has_transparency_data:
         image = _flattened(image.convert("RGBA"), alpha)
     elif image.mode not in ("L", "RGB", "CMYK", "LAB"):

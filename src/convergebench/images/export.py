@@ -18,7 +18,7 @@ def export_suite(suite: Suite, out: Path) -> Path:
     """Write every image and `suite.toml` into a new folder; returns the manifest's path."""
     manifest = out / "suite.toml"
     if manifest.exists():
-        raise StudyError(f"{manifest} is already there; choose another --out")
+        raise StudyError(f"{manifest} already exists; choose another --out")
     (out / "images").mkdir(parents=True, exist_ok=True)
     head = {"name": suite.name, **({"version": suite.version} if suite.version > 1 else {})}
     tables = ["\n".join(f"{key} = {canonical(value)}" for key, value in head.items()) + "\n"]
@@ -52,7 +52,7 @@ def write_once(path: Path, data: bytes) -> None:
     if path.is_symlink() or path.exists():
         if path.is_file() and path.read_bytes() == data:
             return
-        raise StudyError(f"{path} is already there and is another file; choose another --out")
+        raise StudyError(f"{path} already exists and differs; choose another --out")
     part = path.with_name(f".{path.name}.writing")
     part.write_bytes(data)
     part.replace(path)

@@ -114,5 +114,5 @@ def _read_original(path: Path, row: FetchedRow) -> bytes:
     if hashlib.sha256(scaled).hexdigest() != row.sha256:
         import PIL
 
-        raise Prerequisite(f"Pillow {PIL.__version__} decodes or scales it to other pixels than those of the suite")
+        raise Prerequisite(f"Pillow {PIL.__version__} decodes or scales it to different pixels than the suite records")
     return scaled

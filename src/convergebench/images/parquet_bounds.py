@@ -45,8 +45,8 @@ def require_plausible_size(path: Path, columns: Collection[str] | None = None) -
     packed, unpacked = sum(one.packed for one in chunks), sum(one.unpacked for one in chunks)
     if unpacked > max(SMALL, RATIO * packed):
         raise StudyError(
-            f"{path} unpacks from {packed:,} to {unpacked:,} bytes, far more than such a file holds; get it again "
-            "from a source that you trust"
+            f"{path} unpacks from {packed:,} to {unpacked:,} bytes, far more than such a file needs; download it "
+            f"again from a source that you trust"
         )
     values: Counter[str] = Counter()
     for chunk in chunks:

@@ -123,7 +123,8 @@ def _in_order(chain: Path, files: dict[tuple[int, str], Path]) -> Iterator[Path]
         if expected not in files:
             further = next(files[key].name for key in sorted(files, key=_order) if _order(key) > _order(expected))
             raise StudyError(
-                f"chain '{chain.name}' has {further} but no I{expected[0]}_{expected[1]}; add it or remove what follows"
+                f"chain '{chain.name}' has {further} but no I{expected[0]}_{expected[1]}; add it or remove the later "
+                f"ones"
             )
         yield files[expected]
 

@@ -148,7 +148,7 @@ class FetchedRow(_Facts):
     def _can_be_fetched(self) -> FetchedRow:
         if self.origin.registry == "debian":
             raise ValueError(
-                "pictures of Debian packages cannot be fetched, since mirrors drop old versions; give path"
+                "images of Debian packages cannot be fetched, because mirrors drop old versions; give path"
             )
         return self
 
@@ -165,7 +165,7 @@ ImageRow = Annotated[
     Discriminator(
         _form,
         custom_error_type="form",
-        custom_error_message="an image needs exactly one of: path, package; or an origin that it is fetched from",
+        custom_error_message="an image needs exactly one of path and package, or an origin to fetch it from",
     ),
 ]
 
@@ -174,8 +174,8 @@ def _no_recipes(rows: object) -> object:
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and "recipe" in row:
             raise ValueError(
-                f"{row.get('id')!r:.80} has a recipe, and ConvergeBench no longer draws pictures; give a file with "
-                "path and sha256 (`cbench suite export` of the version that drew it writes both)"
+                f"{row.get('id')!r:.80} has a recipe, but ConvergeBench no longer draws images; give a file with "
+                f"path and sha256 (`cbench suite export` of the version that drew it writes both)"
             )
     return rows
 
@@ -201,7 +201,7 @@ class ManifestFile(Strict):
     version: Annotated[int, Field(ge=1)] = 1
     title: str = ""
     square: Length = 0
-    """Side in pixels of the squares that all pictures are scaled and cut to; 0: they are used as they are."""
+    """Side in pixels of the squares that all images are scaled and cropped to; 0 = they are used as they are."""
     curation: Curation | None = None
     image: Annotated[tuple[ImageRow, ...], Field(min_length=1), BeforeValidator(_no_recipes)]
 
@@ -213,5 +213,5 @@ class ManifestFile(Strict):
                 lack = "that is itself" if row.clean == row.id else f"there is no such image{suggest(row.clean, rows)}"
                 raise ValueError(f"image '{row.id}' has clean = '{row.clean}', and {lack}")
             if row.clean and rows[row.clean].clean:
-                raise ValueError(f"image '{row.id}' has clean = '{row.clean}', which is a degraded copy itself")
+                raise ValueError(f"image '{row.id}' has clean = '{row.clean}', which is itself a degraded copy")
         return self

@@ -56,14 +56,14 @@ class ShippedSuite:
         ]
 
 
-quick = ShippedSuite("quick", "Twelve small photographs, four of each kind: for trying things out.")
-builtin = ShippedSuite("builtin", "A hundred photographs in balance: for results that are shown to others.")
+quick = ShippedSuite("quick", "Twelve small photographs, four of each kind, for first tries.")
+builtin = ShippedSuite("builtin", "A hundred photographs, balanced over kinds, for results to publish.")
 restoration = ShippedSuite(
-    "restoration", "Pictures of the thirteen kinds of scenes of the study restoration, as squares of 1024 pixels."
+    "restoration", "Images of the thirteen scene kinds of the study restoration, as squares of 1024 pixels."
 )
 restoration_quick = ShippedSuite(
     "restoration-quick",
-    "Seven pictures of scenes, each of another kind, as squares of 512 pixels: for trying restorers out.",
+    "Seven images, each of a different scene kind, as squares of 512 pixels, for first tries with restorers.",
     of="restoration",
     side=512,
     chosen=(

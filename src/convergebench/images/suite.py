@@ -103,7 +103,7 @@ def not_here(suite: Suite, missing: Sequence[MissingImage], name_or_path: str) -
     why = reasons[0] if len(reasons) == 1 else f"{reasons[0]}, and others"
     total = len(suite.images) + len(suite.missing)
     return (
-        f"{len(names)} of the {total} pictures of the suite '{suite.name}' are not here: "
+        f"{len(names)} of the {total} images of the suite '{suite.name}' are not here: "
         f"{', '.join(names[:_MOST_NAMED])}{more} ({why}); type: cbench suite fetch {name_or_path}"
     )
 
@@ -112,7 +112,9 @@ def _loaded(name_or_path: str) -> Suite:
     if name_or_path in registry.names("suites"):
         suite = registry.load("suites", name_or_path)()
         if not isinstance(suite, Suite):
-            raise StudyError(f"suite '{name_or_path}' is a plug-in that gave {type(suite).__name__}, not a Suite")
+            raise StudyError(
+                f"suite '{name_or_path}' is a plug-in that returned {type(suite).__name__} instead of a Suite"
+            )
         return suite
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml":

@@ -134,12 +134,12 @@ class Asker:
         """One answer per repeat, or why the question cannot be asked."""
         for name in rubric.pictures:
             if name not in about.pictures:
-                return Reading(None, "no-reference", f"there is no {name} picture to show")
+                return Reading(None, "no-reference", f"there is no {name} image to show")
         for word in rubric.needs:
             if not about.words.get(word, "").strip():
                 if word == "reasoning":
-                    return Reading(None, "no-reasoning", "the editor gave no summary of what it thought")
-                return Reading(None, "no-instruction", f"the question needs the {word}, and nobody wrote it down")
+                    return Reading(None, "no-reasoning", "the editor gave no summary of its reasoning")
+                return Reading(None, "no-instruction", f"the question needs the {word}, which was not recorded")
         endpoint, caller = self._calls_of(asks)
         images = tuple(about.pictures[name] for name in rubric.pictures)
         # a judge that measures pictures needs the operation; questions about text alone do not depend on it

@@ -153,7 +153,7 @@ def _kind_of(metric: AskedMetric) -> str:
     """The kind of comparison that a file outside a run is treated as."""
     kind = next((kind for kind in ("return", "forward") if kind in metric.rubrics), None)
     if kind is None:
-        raise StudyError(f"{metric.facts.name} looks at a round of a chain; give a run instead of files")
+        raise StudyError(f"{metric.facts.name} needs a round of a chain; give a run instead of files")
     return kind
 
 

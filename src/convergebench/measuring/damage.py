@@ -21,7 +21,8 @@ def require_undamaged(root: Path, files: Collection[str]) -> None:
         count = "1 damaged image" if one else f"{len(files):,} damaged images"
         them = "it" if one else "them"
         raise StudyError(
-            f"{root} has {count} (first: {min(files)}), for which nothing was stored; restore {them} and measure again "
+            f"{root} has {count} (first: {min(files)}), for which no value was stored; restore {them} and measure "
+            f"again "
             f"(cbench verify {root} lists {them}, cbench recover {root} rebuilds the run without {them})"
         )
 

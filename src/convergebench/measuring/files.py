@@ -59,7 +59,7 @@ def find_images(paths: Sequence[Path]) -> list[Path]:
                 raise StudyError(f"no image below {path} (looked for {' '.join(SUFFIXES)})")
             found.update(dict.fromkeys(below))
         else:
-            raise StudyError(f"{path} is not a run, and no image or folder of that name is there")
+            raise StudyError(f"{path} is not a run, and there is no image or folder of that name")
     return list(found)
 
 
@@ -135,7 +135,7 @@ def _require_references(metrics: Mapping[str, Metric], given: bool) -> None:
         raise StudyError(f"{', '.join(comparing)} compares with a reference; add --reference FILE or FOLDER")
     chained = [one.facts.name for one in metrics.values() if one.facts.kind in ("adherence", "diagnostic")]
     if chained:
-        raise StudyError(f"{', '.join(chained)} looks at the steps of a chain; give a run instead of files")
+        raise StudyError(f"{', '.join(chained)} needs the steps of a chain; give a run instead of files")
 
 
 def _tasks(

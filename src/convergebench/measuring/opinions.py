@@ -74,7 +74,7 @@ def _pictures(file: Path) -> list[Rated]:
         more = f"; and {len(faults) - MOST_FAULTS} more" if len(faults) > MOST_FAULTS else ""
         raise StudyError(f"{file}: {'; '.join(faults[:MOST_FAULTS])}{more}")
     if not found:
-        raise StudyError(f"{file} rates no picture; write a line for each: image,mos")
+        raise StudyError(f"{file} rates no image; write a line for each: image,mos")
     return list(found.values())
 
 

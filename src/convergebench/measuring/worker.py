@@ -313,7 +313,7 @@ def readings_of(metric: Metric, items: Sequence[Item], what: str = "") -> list[R
     except Exception as error:
         raise StudyError(
             f"metric '{metric.facts.name}' failed on {what or items[0].subject.id}: {type(error).__name__}: {error}; "
-            "what was measured is kept. Mend the metric, or measure without it"
+            "what was measured is kept. Fix the metric, or measure without it"
         ) from error
 
 

@@ -15,5 +15,5 @@ def pair(item: Item, *, smallest: int = 1) -> tuple[Frame, Frame]:
     if subject.size != reference.size:
         raise Unmeasurable("size", f"{subject.width}×{subject.height} vs {reference.width}×{reference.height}")
     if min(subject.size) < smallest:
-        raise Unmeasurable("too-small", f"{subject.width}×{subject.height} is under {smallest} pixels a side")
+        raise Unmeasurable("too-small", f"{subject.width}×{subject.height} has a side shorter than {smallest} pixels")
     return subject, reference

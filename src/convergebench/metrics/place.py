@@ -73,5 +73,5 @@ def choose(device: str = "auto", precision: str = "float32") -> Place:
             raise Prerequisite(f"there is no {device} here; the last of {there} is cuda:{there - 1}")
         return Place("cuda" if kind == "auto" else device, precision)  # type: ignore[arg-type]
     if kind == "cuda":
-        raise Prerequisite("torch sees no GPU here; leave --device away, or install a torch build with CUDA")
+        raise Prerequisite("torch sees no GPU here; leave --device out, or install a torch build with CUDA")
     return processor

@@ -34,7 +34,7 @@ def make_role(name: str, table: RoleTable) -> Role:
     if table.kind not in of_our_own:
         others = "".join(f' or "{kind}"' for kind in of_our_own)
         raise StudyError(
-            f'[roles.{name}]: kind = "{table.kind}" cannot answer what a {name} is asked; write kind = "served"{others}'
+            f'[roles.{name}]: kind = "{table.kind}" cannot answer what a {name} is asked; use kind = "served"{others}'
         )
     return _role_class(of_our_own[table.kind])(table)
 
@@ -93,7 +93,7 @@ def require_role(name: str, roles: Collection[str], who: str) -> str:
     """The name of a role that `who` asks; `StudyError` says how to configure it if it is missing."""
     if name not in roles:
         raise StudyError(
-            f"{who} asks a '{name}', and none is configured; "
+            f"{who} asks a '{name}', but none is configured; "
             f'add [roles.{name}] with kind = "served", base_url and model to the study file, or to a file for --roles'
         )
     return name

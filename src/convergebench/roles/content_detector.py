@@ -52,7 +52,7 @@ class MeasuringDetector(Role):
         self.fingerprint = fingerprint("measuring-detector", VERSION, used)
         self.limits = Limits(at_once=os.cpu_count() or 1)
         if table is not None and table.rubrics:
-            raise StudyError(f'the {NAME} reads no rubrics; they go with kind = "served"')
+            raise StudyError(f'the {NAME} does not use rubrics; they need kind = "served"')
 
     def ready(self) -> None:
         """The networks must be here."""
@@ -63,7 +63,7 @@ class MeasuringDetector(Role):
     def require(self, rubric: str) -> None:
         """Only its own rubric."""
         if rubric != RUBRIC:
-            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {RUBRIC}); give a role of kind = \"served\"")
+            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {RUBRIC}); use a role of kind = \"served\"")
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """What was found."""

@@ -51,13 +51,13 @@ class MeasuringJudge(Role):
         self.fingerprint = fingerprint("measuring", VERSION, {**used, "plain": PLAIN, **later})
         self.limits = Limits(at_once=os.cpu_count() or 1)
         if table is not None and table.rubrics:
-            raise StudyError('the measuring judge reads no rubrics; they go with kind = "served"')
+            raise StudyError('the measuring judge does not use rubrics; they need kind = "served"')
 
     def require(self, rubric: str) -> None:
         """Only the rubrics that can be measured."""
         if rubric not in _ANSWERS:
             known = ", ".join(_ANSWERS)
-            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {known}); give a role of kind = \"served\"")
+            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {known}); use a role of kind = \"served\"")
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """The reply, measured."""

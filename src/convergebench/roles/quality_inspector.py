@@ -91,12 +91,12 @@ class MeasuringInspector(Role):
         )
         self.limits = Limits(at_once=os.cpu_count() or 1)
         if table is not None and table.rubrics:
-            raise StudyError(f'the {NAME} reads no rubrics; they go with kind = "served"')
+            raise StudyError(f'the {NAME} does not use rubrics; they need kind = "served"')
 
     def require(self, rubric: str) -> None:
         """Only its own rubric."""
         if rubric != RUBRIC:
-            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {RUBRIC}); give a role of kind = \"served\"")
+            raise StudyError(f"the {NAME} does not answer '{rubric}' (only {RUBRIC}); use a role of kind = \"served\"")
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
         """How sound the first picture is against the second."""

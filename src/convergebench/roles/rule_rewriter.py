@@ -93,13 +93,13 @@ class RuleRewriter(Role):
         words = [sorted(one) for one in (VERBS, _MANNER, _LOOSE, _PHRASES, _ARTICLES, _BEFORE_A_VERB)]
         self.fingerprint = fingerprint("rules", VERSION, {"patterns": patterns, "words": words, "most": MOST})
         if table is not None and table.rubrics:
-            raise StudyError('the rule rewriter reads no rubrics; they go with kind = "served"')
+            raise StudyError('the rule rewriter does not use rubrics; they need kind = "served"')
 
     def require(self, rubric: str) -> None:
         """Only its own question."""
         if rubric != RUBRIC:
             raise StudyError(
-                f"the rule rewriter does not answer '{rubric}' (only {RUBRIC}); give a role of kind = \"served\""
+                f"the rule rewriter does not answer '{rubric}' (only {RUBRIC}); use a role of kind = \"served\""
             )
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
@@ -108,9 +108,7 @@ class RuleRewriter(Role):
         before, after = load_rubric(RUBRIC).template.strip().split("$instruction")
         text, end = str(payload["text"]), after.split("$reply")[0]
         if not text.startswith(before) or end not in text:
-            raise StudyError(
-                f"the rule rewriter knows '{RUBRIC}' in its shipped words only; give a role of kind = \"served\""
-            )
+            raise StudyError(f"the rule rewriter knows '{RUBRIC}' only as shipped; use a role of kind = \"served\"")
         short = shortened(text[len(before) : text.rindex(end)])
         value = {"short": short} if short else None
         return Answered(value, canonical(value), NAME)

@@ -49,13 +49,13 @@ class ServedRole(Role):
             },
         )
         moving = is_moving(table.model) and not table.revision
-        model = f"{table.model} (an id that may come to mean another model)" if moving else table.model
-        price = "" if table.dollars_per_million else ", at a price that is not known"
+        model = f"{table.model} (an id that may later refer to another model)" if moving else table.model
+        price = "" if table.dollars_per_million else ", at an unknown price"
         self.about = f"{model} at {table.base_url}{price}"
         if moving:
             self.notices = (
-                f"[roles.{name}]: the id {table.model} may come to mean another model while the run goes on; name a "
-                'dated one, or say which one is meant: revision = "…"',
+                f"[roles.{name}]: the id {table.model} may refer to another model later in the run; use a dated "
+                'id, or state which one is meant: revision = "…"',
             )
         self._client = make_client(table)
         self._highest_cost = 0.0

@@ -29,57 +29,57 @@ class PriceTable(Strict):
     """What the server charges; 0 for a server of your own."""
 
     input: Annotated[FiniteFloat, Field(ge=0)]
-    """Dollars for a million tokens that are sent."""
+    """Dollars per million input tokens."""
     output: Annotated[FiniteFloat, Field(ge=0)]
-    """Dollars for a million tokens that come back."""
+    """Dollars per million output tokens."""
 
 
 class RoleTable(Strict):
     """Who plays a role; `convergebench.roles.ROLE_NAMES` says which there are."""
 
     kind: Literal["measuring", "served", "word-list", "template", "rules"] = "measuring"
-    """`measuring`: our own metrics and detectors answer. `word-list`: a reader who looks for words. `template`: a
-    writer who fills in sentences. `rules`: a rewriter who shortens by rules. None of these is a model. `served`: a
-    model behind a server."""
+    """`measuring`: the metrics and detectors of this package answer. `word-list`: a reader that looks for words.
+    `template`: a writer that fills in sentence templates. `rules`: a rewriter that shortens by rules. None of these
+    is a model. `served`: a model behind a server."""
     api: Literal["openai", "gemini", "anthropic"] = "openai"
     """The protocol that the server speaks. `openai`: OpenAI's chat protocol, which vLLM, SGLang, Ollama and most
     providers speak too. `gemini`, `anthropic`: those of Google and Anthropic."""
     base_url: str = ""
-    """Where the server is, up to and with `/v1`. Without one, `gemini` and `anthropic` are asked at their own
-    address."""
+    """Address of the server, up to and including `/v1`. If empty, `gemini` and `anthropic` use their own address."""
     model: str = ""
-    """The model's id at that server; name one that does not move."""
+    """The model's id at that server; use one that always means the same model."""
     revision: str = ""
-    """Anything else that tells this model from others of its name: a commit, a quantisation. Another one asks anew."""
+    """Anything else that identifies the model: a commit, a quantisation. If it changes, questions are asked again."""
     key: str = ""
-    """The environment variable that holds the key; the key itself is never written anywhere. Empty = none is sent, but
-    to Google's and Anthropic's own address the one in GEMINI_API_KEY or ANTHROPIC_API_KEY.
-    One that providers use, one that begins with CONVERGEBENCH_, or one that CONVERGEBENCH_KEYS lists."""
+    """The environment variable that holds the key; the key itself is never written anywhere. Empty = no key, except
+    that Google's and Anthropic's own address get GEMINI_API_KEY or ANTHROPIC_API_KEY. Allowed are variables that
+    providers use, that begin with CONVERGEBENCH_, or that CONVERGEBENCH_KEYS lists."""
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """How often each question is asked; the value is the mean of the replies that can be parsed."""
+    """Repetitions of each question; the value is the mean of the replies that can be parsed."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    """Sent only if given: some models refuse it, and Anthropic's protocol has none."""
+    """Sent only if set: some models reject it, and Anthropic's protocol has none."""
     seed: int | None = None
-    """Sent only if given; repeat r is sent seed + r. Anthropic's protocol has none."""
+    """Sent only if set; repeat r is sent seed + r. Anthropic's protocol has none."""
     max_tokens: Annotated[int, Field(ge=0)] = 2048
-    """Most tokens of a reply, thinking included; 0 = not sent, which Anthropic's protocol does not allow."""
+    """Largest number of tokens in a reply, including thinking; 0 = not sent, which Anthropic's protocol does not
+    allow."""
     structured: bool = True
-    """Whether the server is asked to hold the model to the reply's JSON schema."""
+    """Whether the server is asked to enforce the JSON schema of the reply."""
     detail: Literal["", "auto", "low", "high", "original"] = ""
-    """How closely the server should look at pictures; sent only if given. `gemini` takes low and high; `anthropic`
-    takes original, which refuses pictures that it would shrink otherwise."""
+    """Level of image detail; sent only if set. `gemini` takes low and high; `anthropic` takes original, which rejects
+    images that it would otherwise downscale."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Questions in flight together."""
+    """Number of questions in flight at once."""
     per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
-    """Questions begun per minute; none = as fast as answers come."""
+    """Questions started per minute; unset = no limit."""
     seconds: Annotated[FiniteFloat, Field(gt=0)] = 120.0
-    """A question without an answer for so long is given up and asked again."""
+    """Seconds after which a question without an answer is abandoned and asked again."""
     dollars_per_million: PriceTable | None = None
-    """The server's prices. Without them the cost is not known, which is said, and `--max-cost` is refused."""
+    """The server's prices. Without them the cost is unknown, which is reported, and `--max-cost` is refused."""
     rubrics: dict[str, str] = Field(default_factory=dict)
-    """Rubrics of your own in place of shipped ones: `{semantics-forward = "mine.toml"}`."""
+    """Your own rubrics instead of the shipped ones: `{semantics-forward = "mine.toml"}`."""
     extra: dict[str, Any] = Field(default_factory=dict)
-    """Further keys of the request, as the server wants them: `{top_p = 0.9}`. Tables are merged with the request's own:
+    """Additional keys of the request: `{top_p = 0.9}`. Tables are merged with those of the request:
     `{generationConfig = {topP = 0.9}}`."""
 
     @model_validator(mode="before")
@@ -93,10 +93,10 @@ class RoleTable(Strict):
         reserved = APIS[info.data.get("api", "openai")].reserved
         for name in _names(value):
             if name in reserved:
-                raise ValueError(f"'{name}' does not go into extra")
+                raise ValueError(f"'{name}' is not allowed in extra")
             if _CONFIDENTIAL.search(name.rpartition(".")[2]):  # all of this is written into the run
                 raise ValueError(
-                    f"'{name}' looks like a secret; it goes into the environment, and key = names its variable"
+                    f"'{name}' looks like a secret; put it into an environment variable and name that with key ="
                 )
         return value
 
@@ -112,7 +112,7 @@ class RoleTable(Strict):
         for ending in APIS[self.api].endings:
             if self.base_url.endswith(ending):
                 shown = "/chat/completions" if ending == "/completions" else ending
-                raise ValueError(f"base_url should end before {shown}, mostly with /v1")
+                raise ValueError(f"base_url should end before {shown}, usually with /v1")
         # which names are allowed depends on the user's list, not on the table: an old run stays readable without it
         require_no_secret(self.base_url, self.key, any_name=True)
         return self
@@ -122,7 +122,7 @@ class RoleTable(Strict):
         facts = APIS[self.api]
         for name in facts.absent:
             if getattr(self, name) is not None:
-                raise ValueError(f"'{name}' cannot be sent: api = \"{self.api}\" has none; leave it out")
+                raise ValueError(f"'{name}' is not supported by api = \"{self.api}\"; leave it out")
         if self.detail and self.detail not in facts.details:
             known = ", ".join(sorted(facts.details))
             raise ValueError(f'api = "{self.api}" has no detail = "{self.detail}" (known: {known})')
@@ -139,7 +139,7 @@ class RoleTable(Strict):
             return self
         for name, field in type(self).model_fields.items():
             if name not in _EITHER_KIND and getattr(self, name) != field.get_default(call_default_factory=True):
-                raise ValueError(f'\'{name}\' goes with kind = "served"; "{self.kind}" always answers the same')
+                raise ValueError(f'\'{name}\' needs kind = "served"; "{self.kind}" always gives the same answer')
         return self
 
     @model_serializer(mode="wrap")

@@ -63,14 +63,14 @@ class TemplateWriter(Role):
         self.fingerprint = fingerprint("template", VERSION, {**words, "detector": self.detector})
         self.limits = Limits(at_once=os.cpu_count() or 1)
         if table is not None and table.rubrics:
-            raise StudyError('the template writer reads no rubrics; they go with kind = "served"')
+            raise StudyError('the template writer does not use rubrics; they need kind = "served"')
 
     def require(self, rubric: str) -> None:
         """Only the two questions for an instruction."""
         if rubric not in RUBRICS:
             known = " and ".join(RUBRICS)
             raise StudyError(
-                f"the template writer does not answer '{rubric}' (only {known}); give a role of kind = \"served\""
+                f"the template writer does not answer '{rubric}' (only {known}); use a role of kind = \"served\""
             )
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
@@ -83,7 +83,7 @@ class TemplateWriter(Role):
         edit_type = str(payload.get("edit_type", ""))
         if edit_type not in sentences().sentences or len(images) != 1:
             raise StudyError(
-                "the template writer writes for one picture and an edit type of the taxonomy (cbench list edit-types)"
+                "the template writer needs one image and an edit type of the taxonomy (cbench list edit-types)"
             )
         choose = random.Random(sha256(images[0] + f"\0{edit_type}\0{repeat}".encode()).digest())
         known = sentences().sentences[edit_type]

@@ -53,8 +53,8 @@ def available_roles(found: object, given: Mapping[str, Any], *, trusted: bool) -
         harmless = is_harmless(table)
         if not (harmless or trusted or _same_server(table, given.values())):
             refused[name] = (
-                f"the run names a {short_line(name)} of its own: {describe_role(table)}. Nothing was sent; if you know "
-                f"it, add {FLAG}, or name your own: --roles FILE"
+                f"the run names a {short_line(name)} of its own: {describe_role(table)}. Nothing was sent; if you "
+                f"trust it, add {FLAG}, or name your own: --roles FILE"
             )
             continue
         try:
@@ -80,7 +80,7 @@ def is_harmless(table: object) -> bool:
 def describe_role(table: object) -> str:
     """Server, model, name of the key's variable and files of a role, in one line."""
     if not isinstance(table, Mapping):
-        return f"a {type(table).__name__} where a table should be"
+        return f"a {type(table).__name__} instead of a table"
     table = with_address(table)  # where pictures and the key would go, even if the run does not spell it out
     rubrics = table.get("rubrics")
     files = ", ".join(map(short_line, rubrics.values())) if isinstance(rubrics, Mapping) else ""

@@ -79,13 +79,13 @@ class WordListReader(Role):
     def __init__(self, table: RoleTable | None = None) -> None:
         self.fingerprint = fingerprint("word-list", VERSION, {"reader": NAME, "words": _all_words()})
         if table is not None and table.rubrics:
-            raise StudyError('the word list reads no rubrics; they go with kind = "served"')
+            raise StudyError('the word list does not use rubrics; they need kind = "served"')
 
     def require(self, rubric: str) -> None:
         """Only its own rubric."""
         if rubric != RUBRIC:
             raise StudyError(
-                f"the word list does not answer '{rubric}' (only {RUBRIC}); give a reader of kind = \"served\""
+                f"the word list does not answer '{rubric}' (only {RUBRIC}); use a reader of kind = \"served\""
             )
 
     async def ask(self, images: tuple[bytes, ...], payload: Mapping[str, Any], *, repeat: int = 0) -> Answered:
@@ -93,9 +93,7 @@ class WordListReader(Role):
         self.require(payload["rubric"])
         question = load_rubric(RUBRIC).template.strip().removesuffix("$reasoning")
         if not payload["text"].startswith(question):
-            raise StudyError(
-                f"the word list knows '{RUBRIC}' in its shipped words only; give a reader of kind = \"served\""
-            )
+            raise StudyError(f"the word list knows '{RUBRIC}' only as shipped; use a reader of kind = \"served\"")
         reply = "yes" if mentions_damage(payload["text"].removeprefix(question)) else "no"
         return Answered(parse(reply, form_of(payload)), reply, NAME)
 

@@ -47,9 +47,9 @@ class ReplyField(Strict):
     @model_validator(mode="after")
     def _numbers_have_a_scale(self) -> ReplyField:
         if (self.type == "number") != (self.scale is not None):
-            raise ValueError(f"'{self.name}': a number has a scale, and only a number has one")
+            raise ValueError(f"'{self.name}': only a number has a scale, and every number needs one")
         if self.scale is not None and self.scale[0] >= self.scale[1]:
-            raise ValueError(f"'{self.name}': the scale {self.scale} does not go upwards")
+            raise ValueError(f"'{self.name}': the scale {self.scale} must go from low to high")
         return self
 
 
@@ -71,13 +71,13 @@ class ReplyForm(Strict):
     @model_validator(mode="after")
     def _a_tag_or_a_word_holds_one_number(self) -> ReplyForm:
         if (self.form == "tag") != bool(self.tag):
-            raise ValueError("the form 'tag' names its tag, and no other form does")
+            raise ValueError("only the form 'tag' has a tag, and it needs one")
         if len(self.choices) != 2 * (self.form == "word") or len(set(self.choices)) != len(self.choices):
-            raise ValueError("the form 'word' names its two choices, and no other form does")
+            raise ValueError("only the form 'word' has choices, and it needs two")
         if self.form != "json" and [field.type for field in self.fields] != ["number"]:
-            raise ValueError(f"the form '{self.form}' holds one field, a number")
+            raise ValueError(f"the form '{self.form}' has exactly one field, a number")
         if self.form == "word" and (self.unclipped or self.fields[0].optional):
-            raise ValueError("the form 'word' has nothing between or beyond its two words")
+            raise ValueError("the form 'word' allows only its two words")
         names = [field.name for field in self.fields]
         if len(set(names)) != len(names):
             raise ValueError("two fields have the same name")
@@ -200,9 +200,9 @@ def _kind(field: ReplyField) -> str:
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key appears twice")
     return found
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")

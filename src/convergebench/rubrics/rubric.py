@@ -62,14 +62,14 @@ class Rubric(Strict):
     @model_validator(mode="after")
     def _varies(self) -> Rubric:
         if not self.pictures and not self.needs:
-            raise ValueError("the question shows no picture and fills in no words, so it would always be the same one")
+            raise ValueError("the question shows no image and has no placeholder, so it would always be the same")
         return self
 
     @model_validator(mode="after")
     def _the_value_is_a_number(self) -> Rubric:
         numbers = [field.name for field in self.reply.fields if field.type == "number"]
         if self.metric is not None and self.metric.value not in numbers:
-            raise ValueError(f"metric.value names no number of the reply{suggest(self.metric.value, numbers)}")
+            raise ValueError(f"metric.value is not a number of the reply{suggest(self.metric.value, numbers)}")
         return self
 
     @field_validator("system")
@@ -77,7 +77,7 @@ class Rubric(Strict):
     def _without_placeholders(cls, text: str) -> str:
         for word in PLACEHOLDERS:
             if f"${word}" in text or f"${{{word}}}" in text:
-                raise ValueError(f"nothing is filled into system; ${word} goes into the template")
+                raise ValueError(f"system has no placeholders; put ${word} into the template")
         return text
 
     @field_validator("template")
@@ -85,7 +85,7 @@ class Rubric(Strict):
     def _known_placeholders(cls, text: str) -> str:
         template = Template(text)
         if not template.is_valid():
-            raise ValueError("a lone $ stands in the template; write $$ for a dollar sign")
+            raise ValueError("there is a single $ in the template; write $$ for a dollar sign")
         for word in template.get_identifiers():
             if word not in PLACEHOLDERS:
                 raise ValueError(

@@ -98,7 +98,7 @@ def _meaning_fault(table: str, name: str, value: Any) -> str:
         return ""
     words = WORDS.get(table, {}).get(name)
     if words is not None and value not in words:
-        return f"is '{str(value)[:20]}', which is none of: {', '.join(sorted(words))}"
+        return f"is '{str(value)[:20]}', which is not one of: {', '.join(sorted(words))}"
     kind = JSON_CELLS.get(table, {}).get(name)
     if kind is not None:
         try:
@@ -110,7 +110,7 @@ def _meaning_fault(table: str, name: str, value: Any) -> str:
         if name == "region" and not _is_region(content):
             return "is not four numbers"
     if (table, name) == ("labels", "made") and not _is_time(value):
-        return f"is '{str(value)[:20]}', which is no time"
+        return f"is '{str(value)[:20]}', which is not a time"
     if name in ("dollars", "seconds") and (not math.isfinite(value) or value < 0):
         return f"is {value}"
     return ""

@@ -50,7 +50,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[Column]:
 def require_storable(columns: Columns, row: TableRow) -> None:
     """`Unstorable` if a cell of a row does not fit its column."""
     if not isinstance(row, TableRow):
-        raise Unstorable(f"a {type(row).__name__} is no row of a table; see convergebench.store.tables")
+        raise Unstorable(f"a {type(row).__name__} is not a row of a table; see convergebench.store.tables")
     for column, value in zip(columns[row.table], row.values(), strict=True):
         fault = _fault(column, value)
         if fault:

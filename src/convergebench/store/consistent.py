@@ -15,7 +15,7 @@ from convergebench.store.labels import LOOKED
 from convergebench.store.salvage import KEYS, Salvage
 from convergebench.store.step_keys import key_fault
 
-RESTORED = "open again: the run was recovered, and steps of this chain were lost"
+RESTORED = "open again: the run was recovered and steps of this chain were lost"
 Chain = tuple[Any, Any]
 Cells = dict[str, Any]
 

@@ -47,7 +47,7 @@ class DamagedImage(StudyError):
     def __init__(self, root: Path, file: str, what: str) -> None:
         super().__init__(
             f"{file} in {root} {what}; restore this file from a copy, or type: cbench recover {root} "
-            f"(cbench verify {root} lists all that is damaged)"
+            f"(cbench verify {root} lists all damage)"
         )
         self.root, self.file, self.what = root, file, what
 
@@ -100,7 +100,7 @@ def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
     if named is None:
         raise DamagedImage(root, file, "is not the name of a stored image")
     if identity not in (None, named):
-        raise DamagedImage(root, file, f"is named as another image than {identity}")
+        raise DamagedImage(root, file, f"is named like a different image than {identity}")
     try:
         if not stat.S_ISREG((root / file).stat().st_mode):  # a pipe would keep its reader waiting
             raise DamagedImage(root, file, "is not a plain file")
@@ -110,7 +110,7 @@ def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
     except OSError as error:
         raise DamagedImage(root, file, f"cannot be read ({error.strerror or error})") from error
     if image_id(data) != named:
-        raise DamagedImage(root, file, "is not the image it was")
+        raise DamagedImage(root, file, "has changed since it was stored")
     return data
 
 
@@ -157,7 +157,7 @@ class ImageStore:
                 _make_way(path)
                 write_synced(path, data)
         except OSError as error:
-            cure = "Make room" if error.errno in _NO_ROOM else "Mend that"
+            cure = "Free some disk space" if error.errno in _NO_ROOM else "Fix that"
             raise StudyError(
                 f"cannot store an image in {self.root}: {error.strerror or error}; what was stored is safe. "
                 f"{cure}, then run the same command again"

@@ -130,8 +130,8 @@ class Journal(Records):
                     self._written([batch])
         except BaseException as error:
             self._failure = StudyError(
-                f"could not write to {self.path}: {error}; what was written before is safe. "
-                "Make room or repair, then run the same command again"
+                f"could not write to {self.path}: {error}; what was written before is safe. Free some disk space or "
+                f"repair it, then run the same command again"
             )
             for batch in batches:
                 batch.settle(self._failure)

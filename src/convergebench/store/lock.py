@@ -42,7 +42,7 @@ class RunLock:
             if self._leads_here(self.path.parent, self._folder) and self._leads_here(self.path, self._file):
                 return
             self._close()  # one of them was replaced between opening and locking
-        raise StudyError(f"{self.path} is replaced again and again; let no other program write to {self.path.parent}")
+        raise StudyError(f"{self.path} keeps being replaced; let no other program write to {self.path.parent}")
 
     def _take(self) -> None:
         self._folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -62,8 +62,8 @@ class RunLock:
                 raise self._locked() from error
             raise StudyError(
                 f"{self.path.parent} cannot be locked: {error.strerror or error} "
-                f"({errno.errorcode.get(error.errno or 0, error.errno)}); nobody else is writing it, but its file "
-                "system has no locks. Use a --run on a local disk, or mount this one with locks"
+                f"({errno.errorcode.get(error.errno or 0, error.errno)}); no other process is writing it, but its "
+                f"file system does not support locks. Use a --run on a local disk, or mount this one with locks"
             ) from error
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
@@ -73,12 +73,12 @@ class RunLock:
         folder = self.path.parent
         if not self._leads_here(folder, self._folder):
             now = self.folder_now()
-            where = f"go on with the same command and --run {now}" if now else "go on with it where it is now"
+            where = f"continue with the same command and --run {now}" if now else "continue with it where it is now"
             raise StudyError(f"{folder} was moved or removed while it was being written; {where}")
         if not self._folder_is_locked and not self._leads_here(self.path, self._file):
             raise StudyError(
-                f"{self.path} was removed while {folder} was being written, so that another process could write it "
-                "too; what was stored is safe. Type the same command again"
+                f"{self.path} was removed while {folder} was being written, so another process could have written to "
+                f"it; what was stored is safe. Run the same command again"
             )
 
     def folder_now(self) -> Path | None:
@@ -142,11 +142,11 @@ def _open_plain(path: Path) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
-            raise StudyError(f"{path} is not a plain file; remove it, then type the same command again") from error
+            raise StudyError(f"{path} is not a plain file; remove it, then run the same command again") from error
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise StudyError(f"{path} is not a plain file; remove it, then type the same command again")
+        raise StudyError(f"{path} is not a plain file; remove it, then run the same command again")
     return handle
 
 

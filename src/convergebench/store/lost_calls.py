@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 KEY_KINDS = ("s1:", "a1:")
 """Prefixes of the keys of steps and of questions."""
-FROM_INDEX = "the row of this call was lost; what it cost stood in the index"
-FROM_RESULT = "the row of this call was lost; it is known by what it gave, and counts at the editor's highest price"
+FROM_INDEX = "the row of this call was lost; its cost was recovered from the index"
+FROM_RESULT = "the row of this call was lost; it is known from its result and counted at the editor's highest price"
 
 
 class Indexed(NamedTuple):

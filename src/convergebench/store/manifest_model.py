@@ -121,7 +121,7 @@ def load_document(path: Path) -> Any:
 def faults(content: Any) -> list[str]:
     """What is wrong with a manifest, each with its path: `editors.sim-jpeg.fingerprint: should be a string`."""
     if not isinstance(content, Mapping):
-        return ["it holds no table"]
+        return ["it contains no table"]
     found = [f"{name}: should be a table" for name in _not_tables(content)]
     found += [f"{name}: should not be empty" for name in _empty(content)]
     try:
@@ -129,7 +129,7 @@ def faults(content: Any) -> list[str]:
     except ValidationError as error:
         for fault in error.errors(include_url=False, include_context=False, include_input=False):
             found.append(f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}")
-    found += [f"{where}: is no number" for where in _not_finite(content, "")]
+    found += [f"{where}: is not a number" for where in _not_finite(content, "")]
     return found
 
 
@@ -144,8 +144,8 @@ def require_valid(content: Any, path: Path) -> None:
 def damaged(path: Path, why: str) -> str:
     """The error message for a manifest that cannot be read."""
     return (
-        f"{path} is not a manifest of this package ({why}); images and journal are not touched by that. Restore it "
-        f"from a copy, or type: cbench recover {path.parent}"
+        f"{path} is not a manifest of this package ({why}); images and journal are not affected. Restore it from a "
+        f"copy, or type: cbench recover {path.parent}"
     )
 
 
@@ -179,4 +179,4 @@ def _not_finite(value: Any, where: str) -> list[str]:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")

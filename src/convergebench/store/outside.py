@@ -33,14 +33,14 @@ def require_inside(root: Path) -> None:
     outside = next(_outside(root, os.path.realpath(root)), None)
     if outside is not None:
         raise StudyError(
-            f"{short_line(outside)} is a link that leads out of the run, or no plain file; nothing was read. "
-            "Remove it if it is not yours; to keep a run elsewhere, link to its whole folder"
+            f"{short_line(outside)} is a link that leads out of the run, or not a plain file; nothing was read. "
+            f"Remove it if it is not yours; to keep a run elsewhere, link to its whole folder"
         )
     name = _named_outside(root / "run.sqlite")
     if name is not None:
         raise StudyError(
             f"the database of {root} has '{short_line(name)}', which is not a file inside the run; nothing was read. "
-            "Do not use this run, or get it again from where it came"
+            "Do not use this run, or download it again from its source"
         )
 
 

@@ -115,7 +115,7 @@ class RatingBook:
         """A new book, whole or not at all; it gets an identity and a secret of its own."""
         path.parent.mkdir(exist_ok=True)
         if path.exists() or path.is_symlink():
-            raise StudyError(f"{path} is there already; name another --plan")
+            raise StudyError(f"{path} already exists; name another --plan")
         part = path.with_name(f"{PART}{secrets.token_hex(8)}")
         try:
             part.touch(mode=0o600)
@@ -137,14 +137,14 @@ class RatingBook:
     def open(cls, path: Path, *, read_only: bool = False) -> RatingBook:
         """A book that is there; `StudyError` if it is none."""
         if path.is_symlink() or not path.is_file():
-            raise StudyError(f"{path} is not there; begin a rating with: cbench rate {path.parent.parent}")
+            raise StudyError(f"{path} does not exist; start a rating with: cbench rate {path.parent.parent}")
         connection = connect(path, read_only=read_only)
         try:
             _require_book(path, connection)
             return cls(path, connection)
         except sqlite3.Error as error:
             connection.close()
-            raise StudyError(f"{path} cannot be read: {error}; get it again from a copy") from error
+            raise StudyError(f"{path} cannot be read: {error}; restore it from a copy") from error
         except BaseException:
             connection.close()
             raise
@@ -173,7 +173,7 @@ class RatingBook:
         try:
             return [_showing(position, facts) for position, facts in rows]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise StudyError(f"{self.path} is damaged ({type(error).__name__}); get it again from a copy") from error
+            raise StudyError(f"{self.path} is damaged ({type(error).__name__}); restore it from a copy") from error
 
     def answers(self, rater: int) -> dict[int, GivenAnswer]:
         """Position → the last answer."""
@@ -252,7 +252,7 @@ def _require_book(path: Path, connection: sqlite3.Connection) -> None:
     own = {("table", name) for name in ("facts", "raters", "showings", "answers")} | {("index", "answers_by_showing")}
     names = {name for (name,) in connection.execute("select name from facts")} if kinds == own else set()
     if version != FORMAT or not {"identity", "secret", "settings", "cases"} <= names:
-        raise StudyError(f"{path} is not a book of ratings; remove it, or name another --plan")
+        raise StudyError(f"{path} is not a file of ratings; remove it, or name another --plan")
 
 
 def _write_raters(connection: sqlite3.Connection, raters: Iterable[InvitedRater]) -> None:

@@ -55,7 +55,7 @@ def recover(
     manifest, notes = recovered_manifest(root, found, study_faults)
     counted = count_lost_calls(found, found.indexed, {name.partition("/")[0] for name in manifest.recordings})
     if counted:
-        notes.append(f"{counted} calls had lost their rows; they are counted as the index or what they gave tells")
+        notes.append(f"{counted} calls had lost their rows; they are counted by the index or by their results")
     images = _copy_images(root, out, {row["id"]: row["mime"] for row in found.rows("images")})
     notes += _add_image_rows(found, out, images, probe)
     consistent = ConsistencyFilter(found, images, manifest.editors)
@@ -68,7 +68,9 @@ def recover(
     sessions = [*manifest.sessions, session(command_line())]
     write_manifest(out / "manifest.json", replace(manifest, sessions=sessions))
     if found.mended:
-        notes.append(f"{found.mended} calls had unreadable cells; where the amount was lost, the editor's price counts")
+        notes.append(
+            f"{found.mended} calls had unreadable cells; where the amount was lost, the editor's price is used"
+        )
     os.sync()  # once for all copied files: syncing each would take minutes
     with closing(Journal(out / "run.sqlite")) as journal:  # migrates it
         dollars = journal.dollars()
@@ -131,7 +133,7 @@ def _add_image_rows(found: Salvage, out: Path, images: dict[str, str], probe: Pr
             images[identity] = file = file_of(identity, mime)
         rows[identity,] = (identity, file, mime, width, height, len(data))
         made += 1
-    return [f"{made} images had no row, which was made anew from their files"] if made else []
+    return [f"{made} images had no row; the rows were rebuilt from the files"] if made else []
 
 
 def _copy_evidence(root: Path, out: Path, found: Salvage) -> None:

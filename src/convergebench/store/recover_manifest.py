@@ -37,14 +37,14 @@ def recovered_manifest(root: Path, found: Salvage, study_faults: StudyFaults) ->
         for place, _ in wrong:
             spec = _without(spec, place)
         manifest = replace(manifest, spec=spec)
-        notes.append(f"of the study these values are lost: {', '.join('.'.join(place) for place, _ in wrong)}")
+        notes.append(f"these values of the study are lost: {', '.join('.'.join(place) for place, _ in wrong)}")
     unknown_editors = sorted({row["editor"] for row in found.rows("steps")} - manifest.editors.keys())
     if unknown_editors:
         facts: dict[str, Any] = {"fingerprint": UNKNOWN, "simulated": False, "deterministic": False}
         manifest = replace(manifest, editors={**manifest.editors, **{name: dict(facts) for name in unknown_editors}})
         notes.append(
-            f"who {', '.join(unknown_editors)} is (the fingerprint) is lost; the same study, run again on the new "
-            "folder, fills it in if the keys of the steps agree"
+            f"who {', '.join(unknown_editors)} is (the fingerprint) is lost; running the same study on the new "
+            f"folder restores it if the keys of the steps agree"
         )
     return manifest, notes
 
@@ -69,9 +69,9 @@ def _valid_parts(path: Path) -> tuple[Manifest, list[str]]:
     try:
         content = load_document(path)
     except ValueError as error:
-        return empty, [f"manifest.json is lost ({error}): settings, sources and edits are as the same study says them"]
+        return empty, [f"manifest.json is lost ({error}): settings, sources and edits are taken from the study"]
     if not isinstance(content, dict):
-        return empty, ["manifest.json is lost (it holds no table)"]
+        return empty, ["manifest.json is lost (it contains no table)"]
     known = vars(empty)
     content = {**known, **{name: value for name, value in content.items() if name in known}}
     lost: list[str] = []
@@ -79,7 +79,7 @@ def _valid_parts(path: Path) -> tuple[Manifest, list[str]]:
         wrong = faults(content)
         if not wrong:
             manifest = Manifest(**content)
-            return manifest, [f"of manifest.json these parts are lost: {', '.join(lost)}"] if lost else []
+            return manifest, [f"these parts of manifest.json are lost: {', '.join(lost)}"] if lost else []
         where = wrong[0].partition(": ")[0]
         lost.append(where)
         _remove(content, where, known)

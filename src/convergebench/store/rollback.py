@@ -28,5 +28,5 @@ def require_harmless_rollback(database: Path) -> None:
     if names_a_file:
         raise StudyError(
             f"{journal} would have SQLite delete another file; nothing was read. No run has such a file: remove it, "
-            "or get the run again from where it came"
+            f"or download the run again from its source"
         )

@@ -58,8 +58,8 @@ def readable(root: Path, metric: str) -> str:
     # quoted, because users may paste the command: the path may come from a received run
     path = shlex.quote(short_line(metric))
     raise StudyError(
-        f"{root} names the rubric file {path}, of which it holds no copy, and a run does not choose what is read "
-        f"from this disk; if the file is yours: mkdir -p {shlex.quote(str(copy.parent))} && cp {path} "
+        f"{root} names the rubric file {path}, but has no copy of it, and a run may not choose which files are read "
+        f"from your disk; if the file is yours: mkdir -p {shlex.quote(str(copy.parent))} && cp {path} "
         f"{shlex.quote(str(copy))}"
     )
 
@@ -86,7 +86,9 @@ def keep_facts(root: Path, metric: str, facts: bytes) -> None:
 def _require_short(file: Path) -> None:
     size = file.stat().st_size
     if size > MOST:
-        raise StudyError(f"{short_line(file)} has {size:,} bytes, and a rubric may have {MOST:,}; name another file")
+        raise StudyError(
+            f"{short_line(file)} has {size:,} bytes, more than the {MOST:,} allowed for a rubric; name another file"
+        )
 
 
 def key_of(root: Path, manifest: Iterable[str], metric: str) -> str:

@@ -40,7 +40,7 @@ class Run:
         if root.exists() and not root.is_dir():
             raise StudyError(f"--run {root} is a file; name a folder")
         if root.is_dir() and any(root.iterdir()) and not is_run(root):
-            raise StudyError(f"--run {root} holds other files and is not a run; name a new folder")
+            raise StudyError(f"--run {root} contains other files and is not a run; name a new folder")
         root.mkdir(parents=True, exist_ok=True)
         require_inside(root)
         return cls(root)
@@ -79,8 +79,8 @@ class Run:
                 for step in self.journal.table(StepRow, "where editor = ?", (name,)):
                     if not fingerprint_fits(asdict(step), manifest.editors[name]["fingerprint"]):
                         raise ChangedMeaning(
-                            f"run '{before.name}' was recovered without its manifest, and '{name}' as given now is not "
-                            "the editor that made its steps; give it the options that it had, or use another --run"
+                            f"run '{before.name}' was recovered without its manifest, and '{name}' as given now is "
+                            f"not the editor that made its steps; use the original options, or another --run"
                         )
 
     def write(self, manifest: Manifest) -> None:
@@ -134,8 +134,8 @@ def require_run(root: Path) -> Path:
         if (root / "run.sqlite").exists() or (root / "manifest.json").exists():
             missing = "manifest.json" if (root / "run.sqlite").exists() else "run.sqlite"
             raise StudyError(
-                f"{root} has no {missing}, so it is not a run yet or no longer one; type the command that made it "
-                f"again, or: cbench recover {root}"
+                f"{root} has no {missing}, so it is not a complete run; run the command that made it again, or: "
+                f"cbench recover {root}"
             )
         others = (
             sorted(path.parent.name for path in root.parent.glob("*/manifest.json") if is_complete(path.parent))

@@ -17,11 +17,11 @@ def key_fault(step: Mapping[str, Any], editors: Mapping[str, Mapping[str, Any]])
     """What is wrong with a step's key, given the manifest's editors; empty if it is valid."""
     editor = step["editor"]
     if editor not in editors:
-        return f"step {step['id']} is by '{editor}', which the manifest does not know"
+        return f"step {step['id']} is by '{editor}', which is not in the manifest"
     fingerprint = editors[editor]["fingerprint"]
     if fingerprint == UNKNOWN or fingerprint_fits(step, fingerprint):
         return ""
-    return f"step {step['id']} has another history than its key says"
+    return f"step {step['id']} has a different history than its key says"
 
 
 def fingerprint_fits(step: Mapping[str, Any], fingerprint: str) -> bool:

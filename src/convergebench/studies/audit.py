@@ -1,4 +1,4 @@
-"""Copies that wear and additions that do not: which no-reference metric notices the damage and nothing else?"""
+"""Copies that degrade and additions that do not: which no-reference metric detects the damage and nothing else?"""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ GRID = (GridRow(variants=("replicate",)), GridRow(variants=("add-100-fruits",), 
 
 
 class AuditStudyTable(ReplicateTable):
-    """Which chains the audited metrics are shown."""
+    """Which chains the metrics are audited on."""
 
     steps: Annotated[int, Field(ge=1, le=1000)] = 20
     """Steps per chain. Flag: `--steps`."""
     grid: Annotated[tuple[GridRow, ...], Field(min_length=1)] = GRID
-    """`[[audit.grid]]` tables. Unset: plain replication of every image, and fruits added to objects and scenes, each
-    step upon step and from the untouched picture."""
+    """`[[audit.grid]]` tables. Unset: plain replication of every image, and fruits added to objects and scenes, both
+    step by step and always from the untouched image."""
     metrics: Annotated[tuple[str, ...], Field(min_length=1)] = ("audit",)
-    """No-reference metrics, or sets of them, that are audited when editing is done; those that cannot run are listed
-    with the reason."""
+    """No-reference metrics or metric sets to audit when editing is done; those that cannot run are listed with the
+    reason."""
 
 
 @dataclass(frozen=True)

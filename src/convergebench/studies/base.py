@@ -33,11 +33,11 @@ class BaseStudy(ABC):
     unit: ClassVar[Unit] = ROUND
     """The noun for n in the terminal, tables and pages."""
     changes_stay: ClassVar[bool] = False
-    """Whether edits are meant to stay, so that later pictures need not show the source again."""
+    """Whether edits are meant to stay, so that later images need not show the source again."""
     roles: ClassVar[tuple[str, ...]] = ()
     """The roles that its `Ask`s go to: writer, rewriter, judge, reader, rater, or others."""
     rubrics: ClassVar[tuple[str, ...]] = ()
-    """Rubrics (names or paths) that its `Ask`s are made from: a run whose rubrics have changed does not go on."""
+    """Rubrics (names or paths) that its `Ask`s are made from: a run whose rubrics have changed does not continue."""
     metrics: ClassVar[str] = "default"
     """Its default set of metrics."""
     stages: ClassVar[tuple[str, ...]] = ("measure", "examine")
@@ -55,7 +55,7 @@ class BaseStudy(ABC):
     )
     """Sections of the report in order (`convergebench.sections`); one that has nothing to show is left out."""
     exports: ClassVar[tuple[str, ...]] = ("measurements", "labels")
-    """Tables that `cbench export` writes beside the pictures (`convergebench.exports`)."""
+    """Tables that `cbench export` writes next to the images (`convergebench.exports`)."""
 
     name: str
     """As in the study file."""
@@ -161,7 +161,7 @@ def missing_study(name: str) -> str:
     try:
         _study_of_run(name)
     except ConvergeBenchError as error:
-        return f"{error}; the run is shown as any study's would be"
+        return f"{error}; the run is shown with the general sections only"
     return ""
 
 

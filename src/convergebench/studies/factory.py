@@ -1,4 +1,4 @@
-"""Make editing data: write an instruction, edit, judge, try again; failures become preference pairs, successes go on.
+"""Make editing data: write an instruction, edit, judge, retry; failures become preference pairs, successes continue.
 
 The method of Pico-Banana-400K. A chain is one source with one edit type; where it is chosen for a session, more turns
 follow on the accepted picture. Everything that is decided is a row (`Decision`), so nothing about a data set has to be

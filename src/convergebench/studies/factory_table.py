@@ -24,7 +24,7 @@ class Weights(Strict):
     @model_validator(mode="after")
     def _something_counts(self) -> Weights:
         if sum(self.model_dump().values()) <= 0:
-            raise ValueError("all weights are 0, so every edit would score 0; give one of them more")
+            raise ValueError("all weights are 0, so every edit would score 0; raise one of them")
         return self
 
     def score(self, scores: Mapping[str, float]) -> float:
@@ -39,31 +39,31 @@ class FactoryTable(Strict):
     types: tuple[str, ...] = ()
     """Edit types by id, category or name (`cbench list edit-types`); empty = all 35."""
     per_image: Annotated[int, Field(ge=1, le=35)] = 1
-    """How many edit types each image gets; the types with the fewest cases so far come first."""
+    """Edit types per image; the types with the fewest cases so far come first."""
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
-    """Tries per instruction; the first that is accepted ends them."""
+    """Attempts per instruction; the first accepted one ends them."""
     threshold: Annotated[FiniteFloat, Field(ge=0, lt=1)] = 0.7
     """An edit whose score is above it is accepted."""
     weights: Weights = Weights()
     least_compliance: Annotated[FiniteFloat, Field(ge=0, le=1)] = 0.0
-    """An edit with less instruction compliance is rejected whatever its score. The paper has no such rule (0); with its
-    weights an edit that changes next to nothing earns 0.6 for leaving the rest alone."""
+    """An edit with lower instruction compliance is rejected whatever its score. The paper has no such rule (0); with
+    its weights an edit that changes almost nothing scores 0.6 for leaving the rest alone."""
     short: bool = True
-    """Whether a rewriter gives the short instruction too."""
+    """Whether a rewriter also writes a short instruction."""
     judged: Annotated[int, Field(ge=1, le=20)] = 1
-    """How often the judge is asked about one edit; the score is the mean, the spread between replies is kept."""
+    """Judgements per edit; the score is their mean, and their spread is recorded."""
     reasked: Annotated[int, Field(ge=0, le=5)] = 2
-    """How often a question is asked again whose reply cannot be parsed."""
+    """How often a question is repeated if its reply cannot be parsed."""
     pairwise: bool = False
     """Whether the judge also compares each rejected edit with the accepted one, in both orders."""
     sessions: Annotated[FiniteFloat, Field(ge=0, le=1)] = 0.25
-    """Share of cases that go on as sessions of several turns once their edit is accepted."""
+    """Share of cases that continue as sessions of several turns once their edit is accepted."""
     turns: tuple[Annotated[int, Field(ge=2, le=10)], Annotated[int, Field(ge=2, le=10)]] = (2, 5)
     """Fewest and most turns of a session."""
     least_quality: Annotated[FiniteFloat, Field(ge=0, le=1)] = 0.5
-    """A session stops after a turn whose picture has less than this quality, as the inspector sees it; 0 = never."""
+    """A session stops after a turn whose image has less than this quality, as rated by the inspector; 0 = never."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """For what is drawn: which cases become sessions, how long, with which types."""
+    """Random seed: which cases become sessions, how long, with which types."""
 
     def accepts(self, scores: Mapping[str, float], score: float) -> bool:
         """Whether an edit with these criteria and this score is accepted."""
@@ -73,5 +73,5 @@ class FactoryTable(Strict):
     @classmethod
     def _in_order(cls, value: tuple[int, int]) -> tuple[int, int]:
         if value[0] > value[1]:
-            raise ValueError(f"the fewest turns come first: [{value[1]}, {value[0]}]")
+            raise ValueError(f"give the smallest number of turns first: [{value[1]}, {value[0]}]")
         return value

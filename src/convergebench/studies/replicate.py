@@ -1,4 +1,4 @@
-"""Copy, flip, rotate, rebuild or add, up to a hundred times: how does a picture decay, and in which ways?"""
+"""Copy, flip, rotate, rebuild or add, up to a hundred times: how does an image degrade, and in which ways?"""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ class GridRow(Strict):
     variants: Annotated[tuple[str, ...], Field(min_length=1)]
     """Ids or families of variants, `all`, or a TOML file of variants."""
     images: tuple[str, ...] = ()
-    """Ids of images of the suite; empty = all whose kind suits the variant."""
+    """Ids of images of the suite; empty = all whose kind fits the variant."""
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """In place of the study's."""
+    """Overrides the study's value."""
     runs: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """In place of the study's."""
+    """Overrides the study's value."""
     independent: bool = False
-    """Beside each chain one whose every step starts from the untouched picture."""
+    """Adds to each chain one whose every step starts from the untouched image."""
 
 
 class ReplicateTable(Strict):
-    """Which variants are walked, how far and how often."""
+    """Which variants are run, how many steps and how often."""
 
     steps: Annotated[int, Field(ge=1, le=1000)] = 100
     """Steps per chain. Flag: `--steps`."""
     runs: Annotated[int, Field(ge=1, le=1000)] = 5
-    """How often each setting is run; runs never share a call."""
+    """Runs of each setting; runs never share a call."""
     unfit: Literal["refuse", "leave-out"] = "refuse"
-    """An editor that takes no temperature, under a variant that sets one: `refuse` the study, or `leave-out` the chain
-    and say so."""
+    """What to do if an editor does not support a variant's settings, e.g. a temperature: `refuse` the study, or
+    `leave-out` the chain and report it."""
     grid: Annotated[tuple[GridRow, ...], Field(min_length=1)] = (GridRow(variants=("replicate",)),)
     """`[[replicate.grid]]` tables. Unset: plain replication of every image."""
 
@@ -83,7 +83,7 @@ class Replicate(BaseStudy):
             for name in row.images:
                 if name not in known:
                     raise StudyError(
-                        f"[[{self.name}.grid]] asks for an image that is not there: '{name}'{suggest(name, known)} "
+                        f"[[{self.name}.grid]] asks for an image that does not exist: '{name}'{suggest(name, known)} "
                         f"(the suite, its kinds and --limit leave {len(known)})"
                     )
             for variant in _variants(row):
@@ -161,7 +161,7 @@ class Replicate(BaseStudy):
         steps = row.steps or self.table.steps
         if variant.compared == "cycle" and steps < variant.period:
             raise StudyError(
-                f"'{variant.id}' comes back after {variant.period} steps, and only {steps} are asked for; raise steps"
+                f"'{variant.id}' returns to the source after {variant.period} steps, but steps = {steps}; raise steps"
             )
         model = next((one for one in shipped_variants() if one.id == variant.baseline), None)
         if model is None or variant.independent or not variant.settings or variant.steps != model.steps:

@@ -1,4 +1,4 @@
-"""Degraded pictures and the request to restore them: which method and which prompt come closest, how steadily?"""
+"""Degraded images to restore: which method and which prompt come closest to the clean image, and how reliably?"""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Restoration(BaseStudy):
         if capabilities.instructed:
             return ""
         if case.label != self.unified:
-            return f"it reads no words, so it gets one prompt, {self.unified}"
+            return f"it ignores instructions, so it gets one prompt, {self.unified}"
         if case.replicate and capabilities.deterministic:
             return "it gives the same answer every time, so it is asked once"
         return ""

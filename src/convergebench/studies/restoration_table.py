@@ -42,24 +42,25 @@ class RestorationTable(Strict):
     prompts: Annotated[tuple[str, ...], Field(min_length=1)] = ("LF3",)
     """Prompts by id (S1 … LF3), group (S, SF, L, LF), `all`, `stability` (L3, LF1, S1, SF2), or a TOML file."""
     unified: str = "LF3"
-    """The prompt by which methods are compared; if it is not among `prompts`, the first of them is."""
+    """The prompt used to compare methods; if it is not among `prompts`, the first of them."""
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    """How often each prompt is asked on each picture; repeats never share a call."""
+    """Runs of each prompt on each image; repeats never share a call."""
     rounds: Annotated[int, Field(ge=1, le=50)] = 1
     """Rounds of refinement: each restores the result of the one before. Flag: `--rounds`."""
     follow_up: Annotated[str, Field(max_length=2000)] = ""
     """The instruction of the second and later rounds; empty = the same prompt again."""
     scenes: tuple[str, ...] = ("mixed",)
-    """Degradations that every picture of the suite is given, in a set named after its kind (`small-face`)."""
+    """Degradations applied to every image of the suite, in a set named after its kind (`small-face`)."""
     degradations: tuple[str, ...] = ()
     """Degradations with a set of their own (`cbench list degradations`), or `all` seven. With neither these nor
-    `scenes`, the pictures are taken as they are: real old photographs, say."""
+    `scenes`, the images are used as they are, e.g. real old photographs."""
     per_degradation: Annotated[int, Field(ge=1, le=1000)] = 5
-    """Pictures in each degradation's own set."""
+    """Images in each degradation's own set."""
     severity: Annotated[FiniteFloat, Field(gt=0, le=4)] = 1.0
-    """1: the usual damage; 2: about twice as much."""
+    """Strength of the degradation: 1 is typical, 2 about twice as strong."""
     reference: Literal["scenes", "all"] = "scenes"
-    """Which results are compared with the clean picture: those of scenes, as in the literature, whose degradation sets
-    have none; or all, since pictures degraded here have one. A picture that came with a clean one always is."""
+    """Which results are compared with the clean image: only those of scenes, as in the literature, where degradation
+    sets have no clean image; or all, because images degraded here have one. An image that came with a clean one is
+    always compared."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    """For what is drawn: which pictures a degradation's set gets, and the damage to each."""
+    """Random seed: which images a degradation's set gets, and how each is degraded."""

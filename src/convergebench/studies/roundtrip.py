@@ -1,4 +1,4 @@
-"""Edit, undo, repeat: how far from the original, how fast, does it settle?"""
+"""Edit, undo, repeat: how far does an image drift from the original, how fast, and does it settle?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RoundTripTable(Strict):
     rounds: Annotated[int, Field(ge=1, le=1000)] = 20
     """Round trips per chain. Flag: `--rounds`."""
     replicates: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How often each case is run; replicates never share a call."""
+    """Runs of each case; replicates never share a call."""
     order: Order = "single"
     """`single`: A A⁻¹. `nested`: A B B⁻¹ A⁻¹. `crossed`: A B A⁻¹ B⁻¹."""
 
@@ -141,5 +141,5 @@ def _as_asked(pair: EditPair) -> dict[str, Any]:
 
 def _undoable(pair: EditPair) -> EditPair:
     if not pair.backward:
-        raise StudyError(f"edit pair '{pair.label}' has no backward instruction, and a round trip undoes every edit")
+        raise StudyError(f"edit pair '{pair.label}' has no backward instruction, but a round trip undoes every edit")
     return pair

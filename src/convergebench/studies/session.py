@@ -1,4 +1,4 @@
-"""One instruction after another, none undone: how far does an ordinary editing session change an image?"""
+"""One instruction after another, none undone: how much does an ordinary editing session change an image?"""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from convergebench.types import Case, Compare, Edit, EditPair, Settings, Steps
 
 
 class SessionTable(Strict):
-    """Which sessions are walked."""
+    """Which sessions are run."""
 
     sessions: tuple[str, ...] = ()
     """Ids of sessions; empty = all that fit an image's kind."""
     replicates: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How often each case is run; replicates never share a call."""
+    """Runs of each case; replicates never share a call."""
 
 
 @dataclass(frozen=True)

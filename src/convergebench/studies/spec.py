@@ -25,11 +25,12 @@ class ImagesTable(Strict):
     suite: str = "builtin"
     """A suite's name, a folder, or a manifest."""
     kinds: tuple[Kind, ...] = ()
-    """Kinds of images; empty = all that the suite has."""
+    """Kinds of images to use; empty = all that the suite has."""
     limit: Annotated[int, Field(ge=0)] = 0
-    """At most this many, taken evenly from each kind; 0 = all."""
+    """Use at most this many, balanced over kinds; 0 = all."""
     partial: bool = False
-    """Whether pictures of the suite that were not fetched are left out and named; else the study waits for them."""
+    """Whether images of the suite that were not fetched are left out and listed; otherwise the study refuses to
+    start."""
 
 
 class EditsTable(Strict):
@@ -38,7 +39,7 @@ class EditsTable(Strict):
     pairs: tuple[str, ...] = ("v1",)
     """Sets (`v1`, `all`, `later`), categories, ids, or a TOML file of pairs."""
     wordings: Annotated[int, Field(ge=1, le=8)] = 1
-    """How many phrasings of each pair."""
+    """Number of phrasings of each pair."""
 
 
 _TAKEN = {"all": "every editor together", "input": "the degraded picture", "clean": "the clean picture"}
@@ -52,7 +53,7 @@ class EditorTable(BaseModel):
     name: Name
     use: str
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Settings for this editor alone, over those of the study."""
+    """Settings for this editor only; they override the study's."""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -68,21 +69,21 @@ class EditorTable(BaseModel):
 
 
 class SettingsTable(Strict):
-    """What every call carries beside the words."""
+    """What every call carries besides the instruction."""
 
     seed: Seed | None = None
-    """Unset: editors that take a seed get one drawn from each step's key. Set: an editor that takes none is refused."""
+    """Unset: editors that take a seed get one derived from each step's key. Set: editors that take none are refused."""
     seed_policy: Literal["per-step", "fixed"] = "per-step"
-    """`per-step`: drawn anew for every step from `seed`; `fixed`: the same for all."""
+    """`per-step`: derived from `seed` for every step; `fixed`: the same for all."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     resolution: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
-    """`1K`, `2K`, `4K`; a list takes turns, step by step."""
+    """`1K`, `2K`, `4K`; the values of a list alternate from step to step."""
     aspect: Annotated[str, StringConstraints(pattern=r"^\d+:\d+$")] | None = None
-    """Width to height, such as `16:9`; unset: as the image has it."""
+    """Aspect ratio, such as `16:9`; unset = that of the image."""
     session: Literal["fresh", "single"] = "fresh"
-    """`single`: every call carries all earlier turns of its chain."""
+    """`single`: every call includes all earlier turns of its chain."""
     reasoning: bool = False
-    """Ask for a summary of what the model thought."""
+    """Ask for a summary of the model's reasoning."""
 
     def as_settings(self) -> Settings:
         """The engine's own form."""
@@ -93,24 +94,24 @@ class SettingsTable(Strict):
 
 
 class MeasureTable(Strict):
-    """What is measured, and how sizes are made comparable."""
+    """What is measured, and how images of different sizes are aligned."""
 
     metrics: tuple[str, ...] = ("default",)
-    """Metrics and sets of them (`cbench list metrics`); unset = the set of the study."""
+    """Metrics and metric sets (`cbench list metrics`); unset = the set of the study."""
     align: Literal["auto", "strict", "fit", "crop-aware"] = "auto"
-    """`auto`: equal sizes as they are, others laid over each other. `strict`: equal sizes only. `fit`: stretched to the
-    source's size. `crop-aware`: always laid over each other. A run that is there keeps its own unless this is said.
-    Flag: `--align`."""
+    """`auto`: images of equal size are compared as they are, others are registered to the source. `strict`: only
+    equal sizes. `fit`: scaled to the source's size. `crop-aware`: always registered. An existing run keeps its
+    alignment unless this is set. Flag: `--align`."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Of networks. Where they run is a flag: `--device`."""
+    """Precision of neural networks. Their device is a flag: `--device`."""
 
 
 class ExamineTable(Strict):
-    """Which failures are looked for when editing and measuring are done."""
+    """Which failures to look for when editing and measuring are done."""
 
     detectors: tuple[str, ...] | None = None
-    """Names of detectors or of sets of them, or `all`; empty = none; unset = those of the study (most have none).
-    Later: `cbench examine`."""
+    """Detectors or sets of detectors, or `all`; empty = none; unset = those of the study (most have none). Later:
+    `cbench examine`."""
 
 
 class StudySpec(Strict):
@@ -125,7 +126,8 @@ class StudySpec(Strict):
     measure: MeasureTable = MeasureTable()
     examine: ExamineTable = ExamineTable()
     roles: dict[str, RoleTable] = Field(default_factory=dict)
-    """`[roles.NAME]`: who answers questions; NAME is writer, rewriter, judge, reader, rater or a role that it asks."""
+    """`[roles.NAME]`: the model or program that answers questions; NAME is writer, rewriter, judge, reader, rater or
+    another role that the study asks."""
     analysis: AnalysisSettings = AnalysisSettings()
 
     @property
@@ -164,7 +166,7 @@ def file_model(study: str) -> type[StudySpec]:
     table: Any = (parameters, Field(default_factory=parameters, alias=study))
     name = study.replace("-", "_")
     if name in StudySpec.model_fields or hasattr(StudySpec, name):
-        raise StudyError(f"study '{study}' cannot be used: every study file has '{name}' already; give it another name")
+        raise StudyError(f"study '{study}' cannot be used: '{name}' is a key of every study file; choose another name")
     return create_model("StudyFile", __base__=StudySpec, **{name: table})
 
 

@@ -13,7 +13,7 @@ from convergebench.errors import StudyError
 
 def _readable(value: str) -> str:
     if not value.isprintable() or value != value.strip() or not value:
-        raise ValueError("should be printable, and not empty or with spaces around it")
+        raise ValueError("should be printable, not empty, and without spaces around it")
     return value
 
 

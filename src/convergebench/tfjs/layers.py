@@ -68,7 +68,7 @@ def _same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
 def _strides(node: GraphNode) -> tuple[int, int]:
     """Down and across."""
     if node.attributes.get("data_format", "NHWC") != "NHWC":
-        raise refusal(node, f"has its numbers in the order {node.attributes['data_format']}")
+        raise refusal(node, f"has the data format {node.attributes['data_format']}")
     if set(node.attributes.get("dilations") or [1]) != {1}:
         raise refusal(node, "is dilated")
     return node.attributes["strides"][1], node.attributes["strides"][2]

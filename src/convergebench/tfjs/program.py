@@ -120,7 +120,7 @@ class Program:
 
     def _shape_of(self, reference: NodeOutput, shapes: Mapping[NodeOutput, torch.Tensor]) -> torch.Tensor:
         if reference not in shapes:
-            raise StudyError(f"the graph asks for the size of '{reference.name}' on the way, which is not supported")
+            raise StudyError(f"the graph asks for the size of '{reference.name}' at run time, which is not supported")
         return torch.tensor(shapes[reference].shape, dtype=torch.int64)
 
     def _step(
@@ -158,7 +158,7 @@ def check(graph: Graph) -> None:
             before = graph.nodes[reference.name].op
             if reference.output and not (before in OPERATIONS and OPERATIONS[before].several):
                 raise StudyError(
-                    f"the graph takes output {reference.output} of '{reference.name}'; only first ones are"
+                    f"the graph takes output {reference.output} of '{reference.name}'; only first outputs are"
                 )
 
 
@@ -171,7 +171,7 @@ def _run_node(node: GraphNode, run: Operation, inputs: Sequence[Any]) -> Values:
         found = run(node, *inputs)
     except (RuntimeError, ValueError, IndexError, TypeError, KeyError) as error:
         why = " ".join(str(error).split())[:200]
-        raise StudyError(f"the graph's node '{node.name}' ({node.op}) cannot be carried out: {why}") from error
+        raise StudyError(f"the graph's node '{node.name}' ({node.op}) cannot be run: {why}") from error
     outputs = found if isinstance(found, tuple) else (found,)
     return {NodeOutput(node.name, number): one for number, one in enumerate(outputs)}
 

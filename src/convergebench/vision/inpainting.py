@@ -21,7 +21,7 @@ def fill(image: Picture, mask: Mask) -> Picture:
     """
     check_picture(image)
     if mask.dtype != np.bool_ or mask.shape != image.shape[:2]:
-        raise StudyError(f"the mask is to be a bool array of {image.shape[0]} × {image.shape[1]}")
+        raise StudyError(f"the mask must be a bool array of {image.shape[0]} × {image.shape[1]}")
     if not mask.any():
         return image.copy()
     filled = image.copy()

@@ -80,4 +80,4 @@ def _require(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise Prerequisite(f'looking into pictures needs {module}: pip install "convergebench[vision]"') from None
+        raise Prerequisite(f'analysing images needs {module}: pip install "convergebench[vision]"') from None

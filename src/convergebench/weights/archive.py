@@ -71,7 +71,7 @@ def _entries(archive: Path, shown: str) -> Iterator[tuple[str, Opener]]:
 def _open_zipped(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     """Open a member for reading; only with these two methods does zipfile decompress no more than is read."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise StudyError(f"{entry.filename} is packed in an unusual way in its package")
+        raise StudyError(f"{entry.filename} uses an unsupported compression in its package")
     return zipped.open(entry)
 
 

@@ -37,7 +37,7 @@ class WeightFile(Strict):
     def _stays_inside(cls, value: str) -> str:
         parts = PurePosixPath(value).parts
         if not parts or value.startswith("/") or ".." in parts or "\\" in value:
-            raise ValueError("a file's path is relative and stays inside its folder")
+            raise ValueError("a file's path must be relative and stay inside its folder")
         return value
 
 
@@ -64,7 +64,7 @@ class WeightSource(Strict):
         if (self.package or self.npm) and not self.version:
             raise ValueError("a package needs a version")
         if self.hub and any(len(parts) != 1 for parts in self.parts):
-            raise ValueError("files of a hub come whole, not in parts")
+            raise ValueError("files from a hub are downloaded whole, not in parts")
         return self
 
     @property

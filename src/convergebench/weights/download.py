@@ -75,7 +75,7 @@ def read_page(address: str, headers: Mapping[str, str] = NO_HEADERS) -> tuple[st
         for piece in opened.pieces:
             text += piece
             if len(text) > LONGEST_PAGE:
-                raise Prerequisite(f"{without_credentials(address)} is no page of a package index")
+                raise Prerequisite(f"{without_credentials(address)} is not a page of a package index")
     return opened.address, text.decode("utf-8", "replace")
 
 
@@ -84,7 +84,7 @@ def without_credentials(address: str) -> str:
     try:
         parts = urlsplit(address)
     except ValueError:
-        return "an address that is none"
+        return "an invalid address"
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 

@@ -18,7 +18,7 @@ def fetch(weight: Weight, *, watch: Watch | None = None) -> Path:
     """Download, verify and store a weight from the first source that works; the error lists every failure."""
     if not weight.sources:
         raise Prerequisite(
-            f"nobody publishes '{weight.name}' for download; type: cbench weights add {weight.name} PATH"
+            f"'{weight.name}' is not published for download; type: cbench weights add {weight.name} PATH"
         )
     reasons = []
     for source in weight.sources:

@@ -43,18 +43,18 @@ class _ArraysOnly(pickle.Unpickler):
 
 def numpy_pickle(path: Path) -> Any:
     """Dictionaries, lists and numpy arrays from a pickle; anything else is rejected before it can run."""
-    with _read_errors(path, "is not a pickle of arrays alone"):
+    with _read_errors(path, "is not a pickle that contains only arrays"):
         return _ArraysOnly(io.BytesIO(path.read_bytes())).load()
 
 
 def torch_state(path: Path) -> dict[str, torch.Tensor]:
     """A state dictionary saved by torch, tensors only."""
     torch = _torch()
-    with _read_errors(path, "cannot be read as tensors alone"), warnings.catch_warnings():
+    with _read_errors(path, "contains more than tensors"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about pickles from other sources, which are rejected anyway
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
-            raise TypeError(f"a {type(state).__name__} and no dictionary")
+            raise TypeError(f"a {type(state).__name__} instead of a dictionary")
     return state
 
 
@@ -63,7 +63,7 @@ def safetensors_state(path: Path) -> dict[str, torch.Tensor]:
     _torch()
     from safetensors.torch import load_file
 
-    with _read_errors(path, "is not a whole safetensors file"):
+    with _read_errors(path, "is not a complete safetensors file"):
         state: dict[str, torch.Tensor] = load_file(path)
     return state
 

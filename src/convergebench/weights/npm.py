@@ -49,7 +49,7 @@ def extract_members(package: str, version: str, members: Mapping[str, int], fold
     archive.unlink()
     absent = [member for member in members if member not in unpacked]
     if absent:
-        raise Prerequisite(f"{package} {version} no longer holds {', '.join(absent)}")
+        raise Prerequisite(f"{package} {version} no longer contains {', '.join(absent)}")
     return [unpacked[member] for member in members]
 
 
@@ -61,7 +61,7 @@ def find_release(package: str, version: str, config: Mapping[str, str]) -> NpmRe
     try:
         content: Any = json.loads(text)
     except ValueError:
-        raise Prerequisite(f"{without_credentials(page_address)} is no page of an npm registry") from None
+        raise Prerequisite(f"{without_credentials(page_address)} is not a page of an npm registry") from None
     for key in ("versions", version, "dist"):
         content = content.get(key) if isinstance(content, dict) else None
     tarball = content.get("tarball") if isinstance(content, dict) else None
@@ -74,7 +74,7 @@ def _at_registry(tarball: str, registry: str) -> str:
     """As npm does: an address of the public registry, given by a mirror, is replaced by the mirror's own."""
     parts, own = urlsplit(tarball), urlsplit(registry)
     if parts.scheme not in ("http", "https"):
-        raise Prerequisite(f"the archive is at {without_credentials(tarball)}, which is no web address")
+        raise Prerequisite(f"the archive is at {without_credentials(tarball)}, which is not a web address")
     if parts.netloc == urlsplit(DEFAULT).netloc != own.netloc.rpartition("@")[2]:
         path = own.path.rstrip("/") + parts.path
         return urlunsplit(parts._replace(scheme=own.scheme, netloc=own.netloc, path=path))

@@ -37,7 +37,7 @@ def registry_of(package: str, config: Mapping[str, str]) -> str:
     scope = package.partition("/")[0] if package.startswith("@") else ""
     address = (config.get(f"{scope}:registry", "") if scope else "") or config.get("registry", "") or DEFAULT
     if not address.startswith(("http://", "https://")):
-        raise Prerequisite("the npm registry set up here is no web address; see `registry` in .npmrc")
+        raise Prerequisite("the npm registry configured here is not a web address; see `registry` in .npmrc")
     return address.rstrip("/") + "/"
 
 

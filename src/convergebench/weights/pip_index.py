@@ -47,7 +47,7 @@ def extract_members(package: str, version: str, members: Mapping[str, int], fold
         archive.unlink()
         if len(unpacked) == len(members):
             return [unpacked[member] for member in members]
-    raise Prerequisite(f"{package} {version} no longer holds {', '.join(members)}")
+    raise Prerequisite(f"{package} {version} no longer contains {', '.join(members)}")
 
 
 def release_files(package: str, version: str) -> list[PackageFile]:

@@ -63,7 +63,7 @@ def locate(name: str) -> Path:
 def missing(weight: Weight) -> str:
     """The error message for a weight that is not on this machine."""
     others = mismatched(weight)
-    other = f" ({others[0]} is there, but is another file: its checksum differs)" if others else ""
+    other = f" ({others[0]} exists, but is a different file: its checksum differs)" if others else ""
     return f"the weights '{weight.name}' are not here{other}; type: {how_to_get(weight)}"
 
 
@@ -160,14 +160,14 @@ def _move_into_place(staged: Path, final: Path, scratch: Path) -> None:
                 final.rename(scratch / f"before-{attempt}")
         else:
             return
-    raise StudyError(f"{final} is being written by others again and again; try later")
+    raise StudyError(f"{final} is being written by other processes; try again later")
 
 
 def match_files(weight: Weight, path: Path) -> dict[str, Path]:
     """Match the files at a path that the user gave to the files of the weight."""
     if path.is_file():
         if len(weight.files) > 1:
-            raise StudyError(f"'{weight.name}' has {len(weight.files)} files; give the folder that holds them")
+            raise StudyError(f"'{weight.name}' has {len(weight.files)} files; give the folder that contains them")
         return {weight.files[0].path: path}
     if not path.is_dir():
         raise StudyError(f"there is nothing at {path}")

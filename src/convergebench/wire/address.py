@@ -30,7 +30,9 @@ def require_no_secret(
     if base_url and not whole:
         raise ValueError(f"base_url should be an address such as {example}") from None
     if base_url and (parts.username or parts.password or parts.query or parts.fragment):
-        raise ValueError("base_url should hold no name, password or question mark; a key goes into the environment")
+        raise ValueError(
+            "base_url should contain no user name, password or question mark; put the key into the environment"
+        )
     if not key or is_allowed(key):
         return
     named = _VARIABLE.fullmatch(key) and (SECRET.search(key) or _SPELT_OUT.fullmatch(key))

@@ -127,7 +127,7 @@ class Wire:
                 data = await read_body(reply.aiter_raw(), encoding, where=where, status=status, most=most)
                 return HttpReply(status, {**reply.headers, **reply.extensions.get(REDIRECT, {})}, data, address)
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
-            raise StudyError(f"{where} is no address; give one such as http://127.0.0.1:8000/v1") from error
+            raise StudyError(f"{where} is not an address; give one such as http://127.0.0.1:8000/v1") from error
         except httpx.TimeoutException as error:
             unsettled = was_sent(error) and status < 300
             raise Transient(f"{where} does not answer ({type(error).__name__})", unsettled=unsettled) from error
@@ -142,7 +142,7 @@ class Wire:
             same = urlsplit(whole)[:2] == urlsplit(self.base_url)[:2]
             return await self.send("GET", whole, keyed=same, most=most)
         except (StudyError, ValueError) as error:  # the server's mistake, not the study's
-            raise BadReply(f"{self.base_url} names a file at no address: {clean(address)}") from error
+            raise BadReply(f"{self.base_url} names a file without a valid address: {clean(address)}") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -167,7 +167,7 @@ class Wire:
                 made.event_hooks = {"response": [_without_location]}
                 self._client = loop, made
             except (ValueError, ImportError, httpx.InvalidURL) as error:
-                raise Prerequisite(f"the proxy that the environment names is of no use: {clean(str(error))}") from error
+                raise Prerequisite(f"the proxy set in the environment cannot be used: {clean(str(error))}") from error
         return self._client[1]
 
 
@@ -202,7 +202,7 @@ def was_sent(error: Exception) -> bool:
 
 def connection_error(where: str, error: Exception) -> str:
     """Error message for a connection that failed before or after the request was sent."""
-    what = "gave no whole answer" if was_sent(error) else "cannot be reached"
+    what = "gave no complete answer" if was_sent(error) else "cannot be reached"
     return f"{where} {what}: {clean(str(error)) or type(error).__name__}"
 
 

@@ -19,4 +19,4 @@ def require_usable_proxies() -> None:
             possible = False
         if not possible:
             name = f"{kind.upper()}_PROXY"
-            raise Prerequisite(f"{name} is no address of a proxy; set it right: export {name}=http://HOST:PORT")
+            raise Prerequisite(f"{name} is not the address of a proxy; correct it: export {name}=http://HOST:PORT")

@@ -78,16 +78,16 @@ async def read_body(pieces: AsyncIterable[bytes], encoding: str, *, where: str, 
         return await _readable_start(pieces, encoding, min(most, LONGEST_FAILURE))
     names = _encodings(encoding)
     if names is None:
-        message = f"{where} answers {status} with a body that is packed in a way that was not asked for"
+        message = f"{where} answers {status} with a body in a compression that was not requested"
         raise BadReply(message, unsettled=True)
     unpacker = Unpacker(names, most)
     try:
         async for piece in pieces:
             unpacker.feed(piece)
     except ReplyTooLong:
-        raise BadReply(f"{where} answers {status} and does not come to an end", unsettled=True) from None
+        raise BadReply(f"{where} answers {status} with a body that does not end", unsettled=True) from None
     except zlib.error as error:
-        message = f"{where} answers {status} with a body that is packed wrongly"
+        message = f"{where} answers {status} with a body that cannot be decompressed"
         raise Transient(message, unsettled=True) from error
     if not unpacker.is_complete():
         raise Transient(f"{where} answers {status} with a body that is cut short", unsettled=True)

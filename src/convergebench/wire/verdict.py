@@ -76,7 +76,7 @@ def classify_failure(
     lowered = code.lower()
     kind: Kind = "wrong"
     if status_code == 401:  # its message often repeats part of the key
-        kind, message_line = "key", f"{where} answers 401: it does not take the key"
+        kind, message_line = "key", f"{where} answers 401: it rejects the key"
     elif lowered in REFUSAL_CODES or lowered in refusals or lowered.endswith("sensitivecontentdetected"):
         kind = "refused"
     elif status_code in (402, 403) or lowered in NO_CREDIT_CODES or lowered in no_credit:

@@ -99,7 +99,7 @@ def test_going_on_with_a_study_asks_only_whom_the_study_names(made: Path, run: P
         said = typed("run", made / "study.toml", "--run", run, "--rounds", "2", "--no-report")
     assert said.code == 0, said.err
     assert witness.nothing
-    assert f"would ask somebody whom this study does not name; to fill it in: cbench measure {run} --roles" in said.err
+    assert f"needs a role that this study does not define; to measure it: cbench measure {run} --roles" in said.err
     with closing(connect(run / "run.sqlite", read_only=True)) as records:
         judged = records.execute("select distinct detail from measurements where metric = 'judge-happened'").fetchall()
     assert judged == [("measuring judge",)], "the study's own judge, who is nobody else than before"

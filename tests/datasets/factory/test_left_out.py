@@ -41,7 +41,7 @@ def test_an_attempt_that_nobody_judged_is_not_the_worse_one_of_a_pair(tmp_path: 
     assert {row["rejected_step_key"] for row in rows} == {one["state"] for one in before} - {
         one["state"] for one in unjudged
     }
-    assert f"dropped {len(unjudged)} preference: the judge's reply about the rejected picture could not be read" in (
+    assert f"dropped {len(unjudged)} preference: the judge's reply about the rejected image could not be parsed" in (
         made.notices
     )
 
@@ -50,9 +50,9 @@ def test_what_the_inspector_found_damaged_is_counted(tmp_path: Path) -> None:
     run = make(tmp_path / "run", judge=StrictJudge(kind=True), quality=0.1)
     damaged = [one for one in decided(run, "inspection") if not one["fit"]]
     made = export(run, tmp_path / "set", ExportOptions("pico"))
-    assert f"dropped {len(damaged)} sft: the inspector found the accepted picture damaged" in made.notices
+    assert f"dropped {len(damaged)} sft: the inspector found damage in the accepted image" in made.notices
     card = (tmp_path / "set" / "README.md").read_text(encoding="utf-8")
-    assert f"| `sft` | the inspector found the accepted picture damaged | {len(damaged)} |" in card
+    assert f"| `sft` | the inspector found damage in the accepted image | {len(damaged)} |" in card
 
 
 def test_card_and_page_count_the_same(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_source_that_may_not_be_handed_on_is_named_even_if_its_edits_are_asked
     sums = (tmp_path / "set" / "checksums.sha256").read_text()
     assert closed[0]["source_sha256"] not in sums
     assert closed[0]["sha256"] in sums
-    assert any(notice.startswith("1 source images stay out of the set") for notice in made.notices)
+    assert any(notice.startswith("1 source images are left out") for notice in made.notices)
 
 
 def test_every_row_says_its_licence_and_keeps_the_sources(mixed: Path, tmp_path: Path) -> None:

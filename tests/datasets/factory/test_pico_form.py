@@ -126,7 +126,7 @@ def test_it_is_recognised_as_what_it_is(factory_sets: Path) -> None:
     assert not found.faults
     (note,) = found.notes
     repeated = len(lines(factory_sets / "pico" / "jsonl" / "preference.jsonl"))
-    assert note == f"{repeated} rows name an edit that was read before", "a chosen picture is an example already"
+    assert note == f"{repeated} rows repeat an edit that was already read", "a chosen picture is an example already"
 
 
 def test_cards_and_croissant_files_lead_to_the_rows(factory_sets: Path) -> None:

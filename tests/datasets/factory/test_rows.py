@@ -90,7 +90,7 @@ def test_an_edit_that_changed_nothing_is_no_example(tmp_path: Path) -> None:
     made = export(run, tmp_path / "set", ExportOptions("pico"))
     rows = lines(tmp_path / "set" / "records" / "sft.jsonl")
     accepted = [one for one in decided(run, "attempt") if one["accepted"]]
-    (told,) = [notice for notice in made.notices if "left its picture as it was" in notice]
+    (told,) = [notice for notice in made.notices if "left its image unchanged" in notice]
     dropped = int(told.split()[1])
     assert dropped > 2
     assert len(rows) == len(accepted) - dropped

@@ -61,7 +61,7 @@ def test_an_edit_of_all_colours_is_left_alone() -> None:
     inner = Scripted(painted(lambda before: np.repeat(cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2)))
     done = call(anchor("x", of=inner), image)
     assert done.image == call(inner, image).image
-    assert "the whole picture changed colour" in done.used["left_alone"]
+    assert "the whole image changed colour" in done.used["left_alone"]
 
 
 def test_another_colour_of_one_thing_is_left_to_it() -> None:

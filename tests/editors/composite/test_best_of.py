@@ -91,7 +91,7 @@ def test_an_editor_without_seeds_is_asked_several_times_all_the_same() -> None:
 
 @pytest.mark.parametrize("use", ["sim-jpeg", "sim-perfect"])
 def test_tries_that_would_all_be_the_same_are_refused(use: str) -> None:
-    with pytest.raises(StudyError, match=f"'{use}' answers the same whatever the seed, so 3 tries are one try"):
+    with pytest.raises(StudyError, match=f"'{use}' gives the same answer for every seed, so 3 tries are one try"):
         make_editor(f"best-of({use}, 3, ssim)")
 
 
@@ -215,10 +215,10 @@ def test_where_nothing_can_be_measured_the_first_is_taken_and_it_is_told() -> No
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("judge-happened", "asks a judge; choose one that sees images only"),
-        ("happened", "wants more than two images"),
-        ("clip-text", "wants more than two images"),
-        ("sharpness", "knows no better and worse"),
+        ("judge-happened", "asks a judge; choose one that needs only images"),
+        ("happened", "needs more than two images"),
+        ("clip-text", "needs more than two images"),
+        ("sharpness", "has no better direction"),
         ("sssim", "unknown metric 'sssim'; did you mean 'ssim'"),
     ],
 )

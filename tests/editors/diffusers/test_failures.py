@@ -116,7 +116,7 @@ def test_a_full_gpu_halves_the_batch_and_goes_on(make: Make) -> None:
 def test_a_gpu_too_small_for_one_image_ends_this_editor(make: Make) -> None:
     caller, _ = _caller(make, fits=0, batch_size=2)
     with pytest.raises(
-        Unavailable, match="one image of 64x64 does not fit into the GPU; set the option offload='model'"
+        Unavailable, match="one image of 64x64 does not fit into GPU memory; set the option offload='model'"
     ):
         caller.generate(_samples(1))
 

@@ -55,7 +55,7 @@ def test_making_one_loads_neither_torch_nor_diffusers() -> None:
         ("flux-kontext-dev", {"dtype": "float8"}, "dtype: "),
         ("flux-kontext-dev", {"device": "gpu"}, "give auto, cpu, cuda, cuda:1 or mps"),
         ("flux-kontext-dev", {"device": "cuda:x"}, "give auto, cpu, cuda, cuda:1 or mps"),
-        ("flux-kontext-dev", {"device": "cpu", "offload": "model"}, "leave it away with device 'cpu'"),
+        ("flux-kontext-dev", {"device": "cpu", "offload": "model"}, "leave it out with device 'cpu'"),
         ("flux-kontext-dev", {"true_cfg": 4}, "no effect without a negative_prompt"),
         ("flux-kontext-dev", {"negative_prompt": "blur"}, "no effect with true_cfg 1"),
         ("flux-kontext-dev", {"image_guidance": 2}, "unknown key 'image_guidance'"),

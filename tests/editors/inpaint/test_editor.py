@@ -56,7 +56,7 @@ def test_making_one_needs_nothing_and_says_what_is_lacking(
     assert editor.capabilities.instructed
     assert editor.capabilities.seed
     assert not editor.capabilities.simulated
-    assert "no rival of large models" in editor.notices()[0]
+    assert "not comparable to large models" in editor.notices()[0]
     told = " ".join(editor.lacks())
     assert all(f"cbench weights fetch {one}" in told for one in ("human-models", "isnet", "mi-gan", "face-parts"))
     assert ("photographs-vendure" in told) == (name in ("inpaint", "inpaint-add"))

@@ -199,7 +199,7 @@ def test_without_its_weights_it_can_be_made_and_says_what_to_type(weights: Path)
 def test_weights_with_another_checksum_are_not_read(weights: Path) -> None:
     (weights / "maxim-denoising" / "group1-shard1of1.bin").write_bytes(b"something else")
     with pytest.raises(
-        Prerequisite, match=r"group1-shard1of1\.bin is there, but is another file: its checksum differs"
+        Prerequisite, match=r"group1-shard1of1\.bin exists, but is a different file: its checksum differs"
     ):
         edit(make(), noise(4, 4))
 

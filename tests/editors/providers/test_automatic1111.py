@@ -125,9 +125,9 @@ def test_a_login_that_is_sent_back_is_not_repeated(monkeypatch: pytest.MonkeyPat
 
 def test_a_login_without_a_password_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEBUI_LOGIN", "only-a-name")
-    wanted = "WEBUI_LOGIN holds no name and password; set it again: export WEBUI_LOGIN=NAME:PASSWORD"
+    wanted = "WEBUI_LOGIN is not NAME:PASSWORD; set it again: export WEBUI_LOGIN=NAME:PASSWORD"
     assert lacks(make_editor(USE, key="WEBUI_LOGIN")) == [wanted]
-    with pytest.raises(Prerequisite, match="holds no name and password"):
+    with pytest.raises(Prerequisite, match="is not NAME:PASSWORD"):
         one_edit(USE, well, IMAGE, key="WEBUI_LOGIN")
     monkeypatch.delenv("WEBUI_LOGIN")
     assert "WEBUI_LOGIN is not set" in lacks(make_editor(USE, key="WEBUI_LOGIN"))[0]

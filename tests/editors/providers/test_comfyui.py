@@ -111,9 +111,9 @@ def test_a_workflow_without_placeholders_is_told_what_stands_where(tmp_path: Pat
         ({**NODES, "12": NODES["9"]}, "has nodes 9, 12; say whose picture is taken"),
         ({number: node for number, node in NODES.items() if number != "9"}, "has no SaveImage node"),
         ({"nodes": [], "links": [], "version": 0.4}, "Export (API)"),
-        ({"3": {"inputs": {}}}, "is no workflow in API format"),
-        ([], "is no workflow in API format"),
-        ({}, "is no workflow in API format"),
+        ({"3": {"inputs": {}}}, "is not a workflow in API format"),
+        ([], "is not a workflow in API format"),
+        ({}, "is not a workflow in API format"),
         ("{", "is no JSON"),
     ],
 )
@@ -223,7 +223,7 @@ def test_a_job_that_ends_without_a_picture_is_a_bad_reply(what: dict[str, Any]) 
 
 
 def test_a_failure_without_words_is_still_a_failure() -> None:
-    with pytest.raises(EditorError, match="does not say why"):
+    with pytest.raises(EditorError, match="failed without a reason"):
         one_edit(USE, ended({"outputs": {}, "status": {"status_str": "error"}}), IMAGE, workflow=str(WORKFLOW))
 
 
@@ -252,7 +252,7 @@ def test_names_that_are_half_a_character_are_no_fault_of_the_study() -> None:
 
 
 def test_several_pictures_where_one_was_wanted_end_this_editor() -> None:
-    with pytest.raises(Unavailable, match="gave 2 pictures where one was wanted; set its batch to 1"):
+    with pytest.raises(Unavailable, match="gave 2 images instead of one; set its batch to 1"):
         one_edit(USE, ended(entry([FILE, FILE])), IMAGE, workflow=str(WORKFLOW))
 
 

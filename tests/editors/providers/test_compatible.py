@@ -132,7 +132,7 @@ def test_an_option_that_the_server_would_ignore_is_refused_before_any_call(optio
         ("my-box:8091", "base_url should be an address such as"),
         ("ftp://my-box/v1", "base_url should be an address such as"),
         ("http://[::1/v1", "base_url should be an address such as"),
-        ("http://me:secret-word@my-box/v1", "base_url should hold no name, password"),
+        ("http://me:secret-word@my-box/v1", "base_url should contain no user name, password"),
     ],
 )
 def test_without_a_whole_address_it_says_what_to_type(base_url: str, said: str) -> None:
@@ -158,7 +158,7 @@ def test_it_costs_nothing_unless_its_owner_says_so() -> None:
 def test_a_key_that_is_named_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_SERVER_KEY", raising=False)
     editor = make_editor(USE, "mine", base_url="http://127.0.0.1:1", key="MY_SERVER_KEY")
-    assert lacks(editor) == ["MY_SERVER_KEY is not set; mine wants a key: export MY_SERVER_KEY=…"]
+    assert lacks(editor) == ["MY_SERVER_KEY is not set; mine needs a key: export MY_SERVER_KEY=…"]
     monkeypatch.setenv("MY_SERVER_KEY", "white space within")
     assert "set it again" in lacks(editor)[0]
 

@@ -119,9 +119,9 @@ def test_a_model_whose_fields_nobody_named_says_what_to_type() -> None:
 
 
 def test_arguments_cannot_take_the_place_of_what_is_filled_in() -> None:
-    with pytest.raises(StudyError, match="'prompt' is filled in"):
+    with pytest.raises(StudyError, match="'prompt' is set for every call"):
         make_editor(USE, arguments={"prompt": "something else"})
-    with pytest.raises(StudyError, match="'seed' is filled in"):
+    with pytest.raises(StudyError, match="'seed' is set for every call"):
         make_editor(USE, arguments={"seed": 3})
 
 

@@ -227,7 +227,7 @@ def test_a_429_that_explains_nothing_is_a_passing_trouble(details: Any) -> None:
 
 def test_a_bad_key_comes_as_400_and_ends_this_editor() -> None:
     error = {"code": 400, "message": f"API key not valid: {SECRET}", "status": "INVALID_ARGUMENT"}
-    with pytest.raises(Unavailable, match="does not take the key") as refused:
+    with pytest.raises(Unavailable, match="rejects the key") as refused:
         ask(Answer(400, {"error": {**error, "details": [{"reason": "API_KEY_INVALID"}]}}))
     assert SECRET not in f"{refused.value}{refused.value.raw}"
 

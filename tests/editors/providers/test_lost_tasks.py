@@ -34,7 +34,7 @@ def test_a_lost_task_is_handed_in_again_and_does_not_end_its_editor(provider: Pr
             else provider.success(asked, server, BACK)
         )
 
-    with pytest.raises(Transient, match="does not find its task again"):
+    with pytest.raises(Transient, match="cannot find its task again"):
         asked_of(provider.use, answer, path=provider.path)
 
 

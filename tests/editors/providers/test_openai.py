@@ -127,7 +127,7 @@ def test_a_model_nobody_knows_chooses_itself() -> None:
     [(IMAGES, "1000x1000"), (IMAGES, "big"), (IMAGES, "4096x1024"), ("gpt-image-1.5", "1040x1040"), (IMAGES, "16x16")],
 )
 def test_a_size_that_is_not_made_is_an_error_at_once(use: str, size: str) -> None:
-    with pytest.raises(StudyError, match="does not make size"):
+    with pytest.raises(StudyError, match="does not support size"):
         make_editor(use, size=size)
 
 

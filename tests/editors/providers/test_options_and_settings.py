@@ -42,7 +42,7 @@ def test_another_tool_that_makes_any_size_takes_the_same_settings(tool: str) -> 
 
 
 def test_a_size_that_is_filled_in_cannot_be_an_argument() -> None:
-    with pytest.raises(StudyError, match="'image_size' is filled in"):
+    with pytest.raises(StudyError, match="'image_size' is set for every call"):
         make_editor("fal-seedream-4.0", arguments={"image_size": "auto_4K"})
 
 

@@ -95,7 +95,7 @@ def test_a_filter_s_no_may_be_an_error_whose_words_say_so() -> None:
 
 def test_a_key_that_is_not_taken_ends_this_editor_though_it_is_a_400() -> None:
     body = {"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xa***34."}
-    with pytest.raises(Unavailable, match="does not take the key") as refused:
+    with pytest.raises(Unavailable, match="rejects the key") as refused:
         asked_of(SPEAKER.use, replying(body, 400), path=SPEAKER.path)
     assert "xa" not in str(refused.value)
 

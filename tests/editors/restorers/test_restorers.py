@@ -216,7 +216,7 @@ def test_files_that_ncnn_cannot_read_are_a_one_line_error(tmp_path: Path, monkey
     for file in module.find_weight("span-x2").files:
         (tmp_path / file.path).write_bytes(b"nothing of use")
     monkeypatch.setattr(module, "locate", lambda name: tmp_path)
-    with pytest.raises(Prerequisite, match="does not hold a network that ncnn can read; fetch it again"):
+    with pytest.raises(Prerequisite, match="is not a network that ncnn can read; fetch it again"):
         edit(load("editors", "span-x2")("span-x2"), photograph(16, 16))
 
 

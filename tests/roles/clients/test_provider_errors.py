@@ -24,7 +24,7 @@ def test_google_says_with_400_that_a_key_is_wrong(monkeypatch: pytest.MonkeyPatc
     wrong = google(400, f"API key not valid: {SECRET}", [{"reason": "API_KEY_INVALID"}])
     with serving(wrong) as server, pytest.raises(Prerequisite) as caught:
         ask(server.table(api="gemini", key=KEY), JUDGED, PICTURES)
-    assert str(caught.value) == f"{server.base_url} answers 400: it does not take the key in {KEY}"
+    assert str(caught.value) == f"{server.base_url} answers 400: it rejects the key in {KEY}"
 
 
 def test_google_s_quota_of_a_minute_is_waited_for_and_that_of_a_day_is_not() -> None:

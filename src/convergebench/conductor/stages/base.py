@@ -34,7 +34,7 @@ class StageContext:
     def run(self) -> Run:
         """The run, open for writing."""
         if self.opened is None:
-            raise StudyError("a stage that writes pages works on the run's folder and not on the open run")
+            raise StudyError("a stage that writes pages works on the run's folder, not on the open run")
         return self.opened
 
 
@@ -75,7 +75,7 @@ def stages_of(prepared: Prepared) -> list[Stage]:
         with third_party(f"the stage '{name}'", built_in=name in TABLE):
             stage = load("stages", name)()
         if not isinstance(stage, Stage):
-            raise StudyError(f"stage '{name}' of the study '{prepared.study}' is no Stage; derive it from that class")
+            raise StudyError(f"stage '{name}' of the study '{prepared.study}' is not a Stage; inherit from that class")
         found.append(stage)
     return found
 

@@ -17,19 +17,19 @@ WHY = {
     "identical": "another row has the same files",
     "alike": f"another row of the same source and edit type looks the same (no cell of {CELLS} × {CELLS} differs by "
     f"more than {LEVELS:.0f} of 255 levels)",
-    "equals its input": "an edit left its picture as it was",
-    "chosen equals rejected": "the accepted and the rejected picture are the same",
-    "damaged": "the inspector found the accepted picture damaged",
-    "not judged": "the judge's reply about the rejected picture could not be read",
+    "equals its input": "an edit left its image unchanged",
+    "chosen equals rejected": "the accepted and the rejected image are the same",
+    "damaged": "the inspector found damage in the accepted image",
+    "not judged": "the judge's reply about the rejected image could not be parsed",
 }
 NOT = (
-    "Not judged by people: every score is a model's, and another judge would accept other pictures. The table "
-    "`attempts` has every score, so that another threshold or other weights can be tried.",
-    "Not a random sample of edits: what the editor cannot do is discarded, so hard types are rarer than they were "
-    "asked for. The rates above say how much rarer.",
+    "Not judged by people: every score comes from a model, and another judge would accept other images. The table "
+    "`attempts` has every score, so other thresholds and weights can be tried.",
+    "Not a random sample of edits: what the editor cannot do is discarded, so hard types are rarer than requested. "
+    "The rates above show by how much.",
     "Not a measure of how good the editor is: instruction, edit and judgement come from models that may share their "
     "blind spots.",
-    "Not pairs of two editors: a rejected picture is the same editor's earlier attempt at the same instruction.",
+    "Not pairs of two editors: a rejected image is the same editor's earlier attempt at the same instruction.",
 )
 
 
@@ -47,7 +47,7 @@ def paragraphs(manifest: Manifest, counts: FactoryCounts) -> list[str]:
         f"An edit was accepted if its score was above {table.get('threshold', 0.7)}{_least(table)}; at most "
         f"{table.get('attempts', 3)} attempts per instruction. First turns only; *per instruction* counts an "
         "instruction as a success if any attempt was accepted, *per attempt* counts every attempt. "
-        "Where the judge's reply could not be read there is no verdict to count.",
+        "Attempts whose judge reply could not be parsed are not counted.",
         _success(counts),
         *_later(counts),
         "## Judge",
@@ -72,17 +72,17 @@ def remarks(counts: FactoryCounts, *, written: bool, form: str) -> list[str]:
     if written:
         lines.append(f"rows: {names}")
     else:
-        lines.append(f"--as {form} has no place for rows with several pictures, so it holds the pictures alone; "
+        lines.append(f"--as {form} does not support rows with several images, so it contains only the images; "
                      f"--as pico, parquet, webdataset or hf writes {names}")  # fmt: skip
     if form == "pico" and counts.later_pairs:
-        lines.append(f"{counts.later_pairs:,} preference pairs of later turns are in records/ only: Pico's file names "
-                     "nothing but a source as input")  # fmt: skip
+        lines.append(f"{counts.later_pairs:,} preference pairs of later turns are only in records/: Pico's format "
+            f"allows only a source as input")  # fmt: skip
     if counts.held:
         lines.append(f"{_listed(counts.held)} rows are exported by reference only (tables/by_reference: address, "
-                     "words, hashes), since their source's licence restricts what is made from it")  # fmt: skip
+            f"instruction, hashes), because the licence of their source restricts derived works")  # fmt: skip
     if counts.sources_held:
-        lines.append(f"{len(counts.sources_held):,} source images stay out of the set, since their licence forbids to "
-                     "hand them on; the rows have their addresses and hashes")  # fmt: skip
+        lines.append(f"{len(counts.sources_held):,} source images are left out, because their licence forbids "
+            f"redistribution; the rows have their addresses and hashes")  # fmt: skip
     for why in WHY:
         found = {subset: counts.dropped[subset, why] for subset in SUBSETS if counts.dropped[subset, why]}
         if found:
@@ -163,9 +163,9 @@ def _judge(manifest: Manifest, counts: FactoryCounts) -> str:
     models = ", ".join(f"`{model}`" for model in sorted(counts.judge_models)) or "none answered"
     return (
         f"The judge is `{facts.get('about', 'not stated')}` (fingerprint `{facts.get('fingerprint', 'not stated')}`), "
-        f"answering as {models}. It scored {weighed or 'four criteria'}. Scores of all attempts that could be judged; "
+        f"answering as {models}. It scored {weighed or 'four criteria'}. Scores of all judged attempts; "
         f"{counts.refused:,} attempts were refused by the editor, {counts.unjudged:,} replies of the judge could not "
-        f"be read, {counts.unwritten:,} turns got no instruction:"
+        f"be parsed, {counts.unwritten:,} turns got no instruction:"
     )
 
 

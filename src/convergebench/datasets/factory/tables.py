@@ -8,10 +8,10 @@ from convergebench.studies.factory_table import CRITERIA
 PLACE = columns(
     "text",
     id="the row: editor/image/type/run, then the subset",
-    chain_id="all rows of one chain have this in common",
+    chain_id="id of the chain, shared by all its rows",
     case_id="image/type/run, the same for all editors",
-    image_name="the source image, as its suite calls it",
-    editor="who edited, as the study calls it",
+    image_name="the source image's name in its suite",
+    editor="the editor's name in the study",
 )
 ASKED = (
     *columns("text", prompt="the instruction that the editor read", short_prompt="the same in a few words; null: none"),
@@ -21,19 +21,19 @@ RIGHTS = columns(
     "text",
     split="all rows made from one source image are in one split",
     source_address="where the source image comes from",
-    source_credit="the line of credit that its licence asks for",
+    source_credit="the credit line that its licence requires",
     source_licence="the source image's own licence",
     source_sha256="of the untouched source file",
-    licence="of the edited pictures of this row",
+    licence="of the edited images of this row",
 )
 MADE = columns(
     "text",
-    model_id="who says to have edited",
-    editor_fingerprint="another one is another editor",
+    model_id="the model that the editor reported",
+    editor_fingerprint="identifies the editor with its options",
     judge="fingerprint of the judge",
-    judge_model="who says to have judged",
-    writer_model="who says to have written the instruction",
-    rewriter_model="who says to have shortened it",
+    judge_model="the model that the judge reported",
+    writer_model="the model that the writer reported",
+    rewriter_model="the model that the rewriter reported",
 )
 JUDGED = (
     *columns("number", score="the judge's weighted mean, 0 to 1", **dict.fromkeys(CRITERIA, "a criterion, 0 to 1")),
@@ -41,7 +41,7 @@ JUDGED = (
     *columns("text", reason="the judge's words"),
 )
 PAID = columns("number", cost="dollars for this turn: all its attempts, and the replies that its decisions name")
-IMAGE = Field("image", "image", "the picture to edit; null: its licence forbids to hand it on, see source_address")
+IMAGE = Field("image", "image", "the image to edit; null: its licence forbids redistribution, see source_address")
 
 SFT = Table(
     "sft",
@@ -52,8 +52,8 @@ SFT = Table(
         Field("edited_image", "image", "the accepted edit"),
         *JUDGED,
         *columns("integer", attempt="which attempt was accepted, from 1", seed="null: the editor takes none"),
-        *columns("text", sha256="of the edited picture's file", step_key="hash of the step's history"),
-        *columns("text", parent_step_key="of the picture before it"),
+        *columns("text", sha256="of the file of the edited image", step_key="hash of the step's history"),
+        *columns("text", parent_step_key="of the image before it"),
         *PAID,
         *MADE,
         *RIGHTS,
@@ -67,11 +67,11 @@ PREFERENCE = Table(
         *ASKED,
         IMAGE,
         Field("chosen", "image", "the accepted edit"),
-        Field("rejected", "image", "an attempt before it that was not accepted"),
+        Field("rejected", "image", "an earlier attempt that was not accepted"),
         *columns("integer", turn="1, or a later turn of a session, where `image` is the turn before"),
         *columns("number", chosen_score="the judge's", rejected_score="the judge's"),
-        *columns("number", margin="chosen_score minus rejected_score", chosen_wins="share of the judge's direct "
-                 "comparison for the chosen one, mean of both orders; null: not asked"),
+        *columns("number", margin="chosen_score minus rejected_score", chosen_wins="preference for the chosen image "
+            "in the judge's direct comparison, mean of both orders; null: not asked"),
         *columns("text", chosen_reason="the judge's words", rejected_reason="the judge's words"),
         *columns("integer", chosen_attempt="from 1", rejected_attempt="from 1"),
         *columns("integer", chosen_seed="null: none", rejected_seed="null: none"),
@@ -81,14 +81,14 @@ PREFERENCE = Table(
         *MADE,
         *RIGHTS,
     ),
-    what="one pair per row: the picture before, the instruction, the accepted edit and a rejected one",
+    what="one pair per row: the image before, the instruction, the accepted edit and a rejected one",
 )  # fmt: skip
 MULTI_TURN = Table(
     "multi_turn",
     (
         *PLACE,
         IMAGE,
-        Field("turns", "images", "the accepted picture of every turn, in order"),
+        Field("turns", "images", "the accepted image of every turn, in order"),
         *columns("texts", prompts="the instruction of every turn", short_prompts="the same in a few words"),
         *columns("texts", edit_type_ids="the edit type of every turn", edit_types="their names in Pico-Banana-400K"),
         *columns("values", scores="the judge's score of every turn"),
@@ -99,7 +99,7 @@ MULTI_TURN = Table(
         *MADE,
         *RIGHTS,
     ),
-    what="one whole session per row: the source, and every turn's instruction and picture",
+    what="one whole session per row: the source, and every turn's instruction and image",
 )
 ATTEMPTS = Table(
     "attempts",
@@ -111,7 +111,7 @@ ATTEMPTS = Table(
         *JUDGED,
         *columns("text", step_key="hash of the step's history"),
     ),
-    what="every attempt with its judgement, also of pictures that are in no row: for other thresholds and weights",
+    what="every attempt with its judgement, including images that are in no row: for other thresholds and weights",
 )
 BY_REFERENCE = Table(
     "by_reference",
@@ -119,9 +119,9 @@ BY_REFERENCE = Table(
         *columns("text", chain_id="the chain", subset="sft, preference or multi_turn", edit_type="ids, turn by turn"),
         *columns("text", prompts="JSON: the instruction of every turn"),
         *columns("text", source_address="where the source image comes from", source_sha256="of its file"),
-        *columns("text", source_licence="why no picture is here", source_credit="who made it"),
-        *columns("text", chosen_sha256="JSON: of the accepted pictures", rejected_sha256="JSON: of the rejected ones"),
+        *columns("text", source_licence="why there is no image", source_credit="who made it"),
+        *columns("text", chosen_sha256="JSON: of the accepted images", rejected_sha256="JSON: of the rejected ones"),
     ),
-    what="rows whose source's licence keeps their pictures out of the set: addresses, words and hashes only",
+    what="rows whose images are left out because of the source's licence: only addresses, instructions and hashes",
 )
 TABLES = (SFT, PREFERENCE, MULTI_TURN)

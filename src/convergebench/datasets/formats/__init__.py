@@ -21,7 +21,7 @@ TABLE = {
 def format_class(name: str) -> type[Format]:
     """The form of this name."""
     if name not in TABLE:
-        raise StudyError(f"unknown form '{name}'{suggest(name, TABLE)} (--as takes: {', '.join(TABLE)})")
+        raise StudyError(f"unknown format '{name}'{suggest(name, TABLE)} (--as takes: {', '.join(TABLE)})")
     module, _, attribute = TABLE[name].partition(":")
     try:
         found: type[Format] = getattr(import_module(module), attribute)

@@ -73,8 +73,8 @@ class Banana100(FolderFormat):
         """Pictures and two tables."""
         editor = "EDITOR/" if len(self.editors) > 1 else ""
         return [
-            f"`{editor}IMAGE/VARIANT/run_R/step_NNN.png` (or `.jpg`, `.webp` …): the pictures as received, `step_000` "
-            "the untouched source",
-            "`metadata.jsonl`: one record per picture, which `file_name` names; `metadata.csv` is the same as a sheet",
+            f"`{editor}IMAGE/VARIANT/run_R/step_NNN.png` (or `.jpg`, `.webp` …): the images as received, `step_000` "
+            f"the untouched source",
+            "`metadata.jsonl`: one record per image, named by `file_name`; `metadata.csv` is the same as a table",
             "This layout is our reading of the Banana100 paper, not a copy of the published set's.",
         ]

@@ -82,7 +82,7 @@ class Format(ABC):
 
     def add_row(self, table: Table, record: Mapping[str, Any], pictures: RowPictures) -> None:
         """One more row with several pictures; only where `takes_rows` is true."""
-        raise NotImplementedError(f"{self.name} takes single pictures only")
+        raise NotImplementedError(f"{self.name} takes only single images")
 
     def close(self) -> None:
         """Finish every file."""

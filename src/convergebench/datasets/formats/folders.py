@@ -14,7 +14,7 @@ from convergebench.datasets.croissant import IMAGE_MIMES, file_object, file_reco
 from convergebench.datasets.fields import Field, Table
 from convergebench.datasets.formats.base import CroissantParts, Format, ImageContent
 
-FILE_NAME = Field("file_name", "text", "the picture, relative to this table")
+FILE_NAME = Field("file_name", "text", "the image, relative to this table")
 
 
 class FolderFormat(Format):

@@ -69,6 +69,6 @@ class ImageFolder(FolderFormat):
         """Two kinds of file."""
         kind = "jsonl" if len(self.splits) == 1 else "parquet"
         return [
-            "`data/SPLIT/CHAIN/STEP.png` (or `.jpg`, `.webp` …): the pictures as received, `000` the untouched source",
-            f"`data/SPLIT/metadata.{kind}`: one record per picture, which `file_name` names",
+            "`data/SPLIT/CHAIN/STEP.png` (or `.jpg`, `.webp` …): the images as received, `000` the untouched source",
+            f"`data/SPLIT/metadata.{kind}`: one record per image, named by `file_name`",
         ]

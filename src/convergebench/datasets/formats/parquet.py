@@ -148,7 +148,7 @@ class Parquet(Format):
     def layout(self) -> Sequence[str]:
         """One kind of file."""
         return [
-            "`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` holds the bytes as received",
+            "`data/SPLIT-NNNNN-of-NNNNN.parquet`: the records; the column `image` has the bytes as received",
             *(f"`{table}/`: the same for the table `{table}`" for table in self.other_tables()),
         ]
 

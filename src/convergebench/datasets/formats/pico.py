@@ -26,7 +26,7 @@ POSITIVE, NEGATIVE, SESSIONS, SOURCES = (
 )
 _TEXTS = columns("text", open_image_input_url="address of the source", text="the instruction", output_image="the edit")
 _MORE = columns("text", edit_type="one of 35", summarized_text="the instruction in a few words")
-_LOCAL = columns("text", local_input_image="the source in this set; null: its licence forbids to hand it on")
+_LOCAL = columns("text", local_input_image="the source in this data set; null: its licence forbids redistribution")
 _KEYS: Mapping[str, tuple[Field, ...]] = {
     "sft": (*_TEXTS, *_MORE, *_LOCAL),
     "preference": (*_TEXTS, *columns("texts", rejected_images="attempts that were not accepted"), *_MORE, *_LOCAL),
@@ -52,7 +52,7 @@ class Pico(Format):
 
     def add(self, table: Table, record: Mapping[str, Any], picture: ImageContent, suffix: str) -> None:
         """Patches have no place in these files."""
-        raise StudyError(f"--as pico has no place for {table.name}; leave --patches out or use another form")
+        raise StudyError(f"--as pico does not support {table.name}; leave --patches out or use another format")
 
     def add_row(self, table: Table, record: Mapping[str, Any], pictures: RowPictures) -> None:
         """The pictures, a line in Pico's own form, and one with all columns."""
@@ -157,10 +157,10 @@ class Pico(Format):
         return [
             "`jsonl/sft.jsonl`, `jsonl/preference.jsonl`, `jsonl/multi-turn.jsonl`: the rows, with the keys of "
             "Pico-Banana-400K; with splits in `jsonl/SPLIT/`",
-            f"`{POSITIVE}/`, `{NEGATIVE}/`, `{SESSIONS}/`: the pictures as received; `{SOURCES}/`: the sources that "
-            "may be handed on (`local_input_image`)",
-            "`records/`: the same rows with all columns below, one line per pair; pairs of later turns are only there, "
-            "since Pico's file names nothing but a source as input",
+            f"`{POSITIVE}/`, `{NEGATIVE}/`, `{SESSIONS}/`: the images as received; `{SOURCES}/`: the sources that "
+            f"may be redistributed (`local_input_image`)",
+            "`records/`: the same rows with all columns below, one line per pair; pairs of later turns are only "
+            "there, because Pico's format allows only a source as input",
         ]
 
     def _croissant(self, table: Table, split: str, identity: str) -> CroissantParts:

@@ -93,9 +93,9 @@ class SetRecord:
         try:
             number = None if value is None else float(value)
         except (TypeError, ValueError, OverflowError) as error:
-            raise StudyError(f"{self.where}: {name} is no number: {str(value)[:60]!r}") from error
+            raise StudyError(f"{self.where}: {name} is not a number: {str(value)[:60]!r}") from error
         if number is not None and not math.isfinite(number):
-            raise StudyError(f"{self.where}: {name} is no finite number: {number}")
+            raise StudyError(f"{self.where}: {name} is not a finite number: {number}")
         if number is not None and number < 0 and name in _NOT_NEGATIVE:
             raise StudyError(f"{self.where}: {name} is below zero: {number}")
         return number
@@ -104,7 +104,7 @@ class SetRecord:
         """As a whole number."""
         value = self.number(name)
         if value is not None and value != int(value):
-            raise StudyError(f"{self.where}: {name} is no whole number: {value}")
+            raise StudyError(f"{self.where}: {name} is not a whole number: {value}")
         if value is not None and abs(value) >= _EXACT and not self._is_exact(name):
             raise StudyError(f"{self.where}: {name} is out of range: {str(self.get(name))[:60]}")
         return None if value is None else int(self.get(name) if isinstance(self.get(name), int) else value)
@@ -187,7 +187,7 @@ def _chain(
             raise StudyError(f"{record.where}: {record.fault}")
         number = record.whole("step")
         if number is None:
-            raise StudyError(f"{record.where}: no step of chain '{identity}' is named; a step column is needed")
+            raise StudyError(f"{record.where}: chain '{identity}' has no step numbers; a step column is needed")
         if number in by_step:
             raise StudyError(f"chain '{identity}' has step {number} twice ({by_step[number].where}, {record.where})")
         by_step[number] = record
@@ -200,7 +200,7 @@ def _chain(
     stated = source or first
     kind = stated.text("kind")
     if kind not in (None, *KINDS):
-        raise StudyError(f"{stated.where}: kind '{kind}' is none of {', '.join(KINDS)}")
+        raise StudyError(f"{stated.where}: kind '{kind}' is not one of {', '.join(KINDS)}")
     set_licence = made[-1].text("licence") or licence
     own = stated.text("source_licence") or (source.text("licence") if source is not None else None)
     return RecordedChain(
@@ -229,16 +229,18 @@ def _in_order(identity: str, by_step: Mapping[int, SetRecord]) -> list[SetRecord
     """Steps 1, 2, 3 …, none missing; only the last may have given no picture."""
     numbers = sorted(by_step)
     if not numbers:
-        raise StudyError(f"chain '{identity}' has no step beside the untouched image")
+        raise StudyError(f"chain '{identity}' has no step besides the untouched image")
     if numbers != list(range(1, len(numbers) + 1)):
         gap = next(number for number in range(1, numbers[-1] + 1) if number not in by_step)
-        raise StudyError(f"chain '{identity}' has step {numbers[-1]} but no step {gap}; add it or remove what follows")
+        raise StudyError(
+            f"chain '{identity}' has step {numbers[-1]} but no step {gap}; add it or remove the later ones"
+        )
     made = [by_step[number] for number in numbers]
     holes = [record for record in made[:-1] if record.picture is None]
     if holes:
-        raise StudyError(f"{holes[0].where}: chain '{identity}' goes on after a step without a picture")
+        raise StudyError(f"{holes[0].where}: chain '{identity}' continues after a step without an image")
     if made[0].picture is None:
-        raise StudyError(f"chain '{identity}' has no picture beside the untouched image")
+        raise StudyError(f"chain '{identity}' has no image besides the untouched image")
     return made
 
 

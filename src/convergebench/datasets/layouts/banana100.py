@@ -103,7 +103,7 @@ def _listed(path: Path, root: Path) -> Iterator[SetRecord]:
         if name is None:
             yield SetRecord(stated, None, where, "no file is named; fill in file_name")
             continue
-        picture, fault = looked_up(root, name, "name the folder of the pictures with --images")
+        picture, fault = looked_up(root, name, "name the folder of the images with --images")
         try:
             more = _beside(root / name, root) if picture is not None else {}
         except StudyError as error:
@@ -187,12 +187,10 @@ class _Folders:
                 return (named or candidates)[0]
             if candidates:
                 raise StudyError(
-                    f"{folder}: {len(candidates)} pictures could be the untouched one; name it {image}.png or step 0"
+                    f"{folder}: {len(candidates)} pictures could be the untouched image; name it {image}.png or step 0"
                 )
             if folder == self.place.root:
-                raise StudyError(
-                    f"{folder}: no untouched picture of '{image}'; add {image}.png, or step 0 to the chain"
-                )
+                raise StudyError(f"{folder}: no untouched image of '{image}'; add {image}.png, or step 0 to the chain")
             folder = folder.parent
 
     def _facts(self, key: tuple[Path, str]) -> Row:

@@ -54,7 +54,7 @@ def read(place: SetLocation, images: Path | None) -> FoundChains:
     models = _generations([place, *([SetLocation(images)] if images else [])])
     if not models:
         raise StudyError(
-            f"{place.path} has instructions but no pictures made from them; put baseline_generations/MODEL/multipass "
+            f"{place.path} has instructions but no images made from them; put baseline_generations/MODEL/multipass "
             "below it, or name its folder with --images"
         )
     inputs = _inputs([place, *([SetLocation(images)] if images else [])])
@@ -63,10 +63,10 @@ def read(place: SetLocation, images: Path | None) -> FoundChains:
     notes: list[str] = []
     for model, turns in models.items():
         unknown = sorted(set(turns) - set(instructions))
-        faults += [f"EdiVal {index}, {model}: pictures without words in the table" for index in unknown]
+        faults += [f"EdiVal {index}, {model}: images without an instruction in the table" for index in unknown]
         idle = len(set(instructions) - set(turns))
         if idle:
-            notes.append(f"{model} made nothing of {idle} of the {len(instructions)} photographs with instructions")
+            notes.append(f"{model} has no result for {idle} of the {len(instructions)} photographs with instructions")
         for index in sorted(set(turns) & set(instructions)):
             try:
                 chains.append(_chain(model, index, instructions[index], turns[index], inputs))

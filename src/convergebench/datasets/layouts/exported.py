@@ -13,7 +13,7 @@ from convergebench.datasets.pictures import LARGEST, in_part, in_table, looked_u
 from convergebench.datasets.rows import Row, columns_of, parse_json, read_rows
 from convergebench.errors import StudyError
 
-LOOKS_FOR = "tables or tar files of `cbench export` (chain_id, variant, step_index, with file_name or an image beside)"
+LOOKS_FOR = "tables or tar files of `cbench export` (chain_id, variant, step_index, with file_name or an image)"
 ORIGIN = "convergebench export"
 
 _MARKS = frozenset({"chain_id", "variant", "step_index"})
@@ -51,7 +51,7 @@ def _read_table(path: Path, root: Path) -> Iterator[SetRecord]:
         if inside:
             yield SetRecord(row, in_table(path, "image", number), where)
         elif "file_name" in row:
-            picture, fault = looked_up(root, str(row["file_name"]), "get the whole set")
+            picture, fault = looked_up(root, str(row["file_name"]), "download the whole data set")
             yield SetRecord(row, picture, where, fault)
         else:  # the steps that gave no picture
             yield SetRecord(row, None, where)
@@ -84,13 +84,13 @@ def _read_archive(path: Path) -> Iterator[SetRecord]:
                 where = f"{path}: {member.name}"
                 beside = pictures.get(_key(member))
                 picture = in_part(path, beside.name, beside.offset_data, beside.size) if beside else None
-                fault = "" if picture else "no picture beside it; get the shard again"
+                fault = "" if picture else "no image next to it; download the shard again"
                 try:
                     yield SetRecord(_row(archive, member), picture, where, fault)
                 except StudyError as error:  # its chain is unknown: it becomes one of its own
                     yield SetRecord({"chain_id": where}, picture, where, str(error))
     except (OSError, tarfile.TarError) as error:
-        raise StudyError(f"cannot read {path}: {error}; get the shard again") from error
+        raise StudyError(f"cannot read {path}: {error}; download the shard again") from error
 
 
 def _key(member: tarfile.TarInfo) -> str:
@@ -99,7 +99,7 @@ def _key(member: tarfile.TarInfo) -> str:
 
 def _row(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Row:
     if member.size > LARGEST:  # a sparse member may claim any size
-        raise StudyError(f"{member.name} has {member.size >> 20:,} MiB; get the shard again")
+        raise StudyError(f"{member.name} has {member.size >> 20:,} MiB; download the shard again")
     stream = archive.extractfile(member)
     try:
         content = parse_json(stream.read() if stream is not None else b"")

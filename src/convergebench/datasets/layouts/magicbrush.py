@@ -96,14 +96,14 @@ def _turn(value: Any, path: Path, number: int) -> int:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise StudyError(f"{path}, row {number}: turn_index is no number: {str(value)[:60]!r}") from error
+        raise StudyError(f"{path}, row {number}: turn_index is not a number: {str(value)[:60]!r}") from error
 
 
 def _read_list(path: Path, sessions: dict[str, list[_Turn]], faults: list[str]) -> None:
     content = read_json(path)
     lists = list(content.values()) if isinstance(content, Mapping) else [content]
     if not all(isinstance(turns, list) and all(isinstance(turn, Mapping) for turn in turns) for turns in lists):
-        raise StudyError(f"{path} should hold lists of turns, each an object; get the file again")
+        raise StudyError(f"{path} should contain lists of turns, each an object; download the file again")
     if isinstance(content, Mapping):
         entries = [(str(image), turn) for image, turns in content.items() for turn in turns]
     else:
@@ -125,7 +125,7 @@ def _listed(folder: Path, image: str, number: int, entry: Mapping[str, Any]) -> 
     require_columns(dict(entry), ("input", "output", "instruction"), what=what)
     require_unicode(dict(entry), what=what)
     if not isinstance(entry["input"], str) or not isinstance(entry["output"], str):
-        raise StudyError(f"{what}: input and output are names of files")
+        raise StudyError(f"{what}: input and output must be file names")
     # a later turn starts from the output of the one before and names it
     before = f"{image}-output{number - 1}" if number > 1 else None
     if before is not None and Path(entry["input"]).stem != before:
@@ -134,7 +134,7 @@ def _listed(folder: Path, image: str, number: int, entry: Mapping[str, Any]) -> 
     for name in (entry["input"], entry["output"]):
         picture = in_folder(folder, f"{image}/{name}")
         if picture is None:
-            raise StudyError(f"MagicBrush {image}: no file {folder / image / name}; get the images again")
+            raise StudyError(f"MagicBrush {image}: no file {folder / image / name}; download the images again")
         pictures.append(picture)
     return _Turn(number, _words(entry["instruction"]), *pictures)
 

@@ -71,9 +71,7 @@ def read(place: SetLocation, images: Path | None) -> FoundChains:
     instructions = [one for path in tables for one in _read_instructions(path)]
     results = _results(place)
     if not results:
-        raise StudyError(
-            f"{place.path} has instructions but no pictures made from them; put MSE-Bench-results beside it"
-        )
+        raise StudyError(f"{place.path} has instructions but no images made from them; put MSE-Bench-results beside it")
     splits: dict[str, list[_Answers]] = defaultdict(list)
     for path in results:
         split = _SPLIT.match(path.stem)
@@ -142,7 +140,7 @@ def _paired(
     if len(instructions) != len(answers):
         raise StudyError(
             f"MSE-Bench, {model}: {len(answers)} rows of results for {len(instructions)} of the benchmark, and no "
-            "index to tell which belong together; get all files of the split"
+            f"index to match them; download all files of the split"
         )
     return list(zip(instructions, answers, strict=True))
 
@@ -152,7 +150,8 @@ def _chain(model: str, instruction: _Instructions, answer: _Answers) -> Recorded
     if any(picture is None for picture in answer.turns[: len(made)]):
         gap = answer.turns.index(None)
         raise StudyError(
-            f"MSE-Bench {instruction.index}, {model}: no picture of turn {gap}, but later ones; get the split again"
+            f"MSE-Bench {instruction.index}, {model}: no picture of turn {gap}, but later ones; download the split "
+            f"again"
         )
     if not made:
         raise StudyError(f"MSE-Bench {instruction.index}, {model}: no picture of any turn")

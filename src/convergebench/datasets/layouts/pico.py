@@ -65,7 +65,7 @@ def read(place: SetLocation, images: Path | None) -> FoundChains:
     for path, rows in edits:
         for line, row in enumerate(rows, start=1):
             reading.edit(f"{path.name}, line {line}", row)
-    notes = (f"{reading.repeated} rows name an edit that was read before",) if reading.repeated else ()
+    notes = (f"{reading.repeated} rows repeat an edit that was already read",) if reading.repeated else ()
     return FoundChains(tuple(reading.chains), tuple(reading.faults), notes)
 
 

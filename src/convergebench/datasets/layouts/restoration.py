@@ -106,7 +106,7 @@ def _method(method: str | None, mine: list[Result], results: _Results) -> tuple[
     for result in mine:
         key = (result.prompt or results.unified, result.repeat, result.picture.name)
         if key in made:
-            raise StudyError(f"{made[key]} and {result.path} are two results for one picture; leave one out")
+            raise StudyError(f"{made[key]} and {result.path} are two results for one image; leave one out")
         made[key] = result.path
     chains, missing = [], []
     asked_for = sorted({key[:2] for key in made}, key=lambda key: (results.order(key[0]), key[1]))
@@ -154,7 +154,7 @@ def _without_clean(inputs: SpoiltPictures) -> str:
     if not lacking or len(lacking) == len(inputs.pictures):
         return ""
     many = f"{len(lacking)} of {len(inputs.pictures)} inputs"
-    return f"{many} have no clean picture and are measured alone: {named(lacking)}"
+    return f"{many} have no clean image and are measured without a reference: {named(lacking)}"
 
 
 class _Part(NamedTuple):

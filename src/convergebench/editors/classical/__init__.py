@@ -1,1 +1,1 @@
-"""Classical restorers as editors: denoising, deblurring and scratch repair without learning, whatever the words say."""
+"""Classical restorers as editors: denoising, deblurring and scratch repair, not learned; they ignore instructions."""

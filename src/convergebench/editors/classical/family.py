@@ -26,35 +26,35 @@ METHODS = {
 
 
 def non_local_means_editor(name: str, **options: object) -> ClassicalEditor:
-    """`non-local-means`: averages what looks alike, as strongly as the picture is noisy, whatever the words say."""
+    """`non-local-means`: averages similar patches, more for noisier images; ignores the instruction."""
     return ClassicalEditor(name, METHODS["non-local-means"], options)
 
 
 def bilateral_editor(name: str, **options: object) -> ClassicalEditor:
-    """`bilateral`: averages neighbours of like colour, as strongly as the picture is noisy, whatever the words say."""
+    """`bilateral`: averages neighbours of similar colour, more for noisier images; ignores the instruction."""
     return ClassicalEditor(name, METHODS["bilateral"], options)
 
 
 def unsharp_editor(name: str, **options: object) -> ClassicalEditor:
-    """`unsharp`: adds the difference from a blurred copy, whatever the words say."""
+    """`unsharp`: adds the difference from a blurred copy; ignores the instruction."""
     return ClassicalEditor(name, METHODS["unsharp"], options)
 
 
 def richardson_lucy_editor(name: str, **options: object) -> ClassicalEditor:
-    """`richardson-lucy`: undoes the blur that it finds, or the given `psf`, in rounds, whatever the words say."""
+    """`richardson-lucy`: removes the estimated blur, or the given `psf`, iteratively; ignores the instruction."""
     return ClassicalEditor(name, METHODS["richardson-lucy"], options)
 
 
 def wiener_editor(name: str, **options: object) -> ClassicalEditor:
-    """`wiener`: undoes the blur that it finds, or the given `psf`, in one step, whatever the words say."""
+    """`wiener`: removes the estimated blur, or the given `psf`, in one step; ignores the instruction."""
     return ClassicalEditor(name, METHODS["wiener"], options)
 
 
 def scratch_inpaint_editor(name: str, **options: object) -> ClassicalEditor:
-    """`scratch-inpaint`: finds scratches and dust and fills them from around, whatever the words say."""
+    """`scratch-inpaint`: finds scratches and dust and fills them from their surroundings; ignores the instruction."""
     return ClassicalEditor(name, METHODS["scratch-inpaint"], options)
 
 
 def restore_classical_editor(name: str, **options: object) -> ClassicalEditor:
-    """`restore-classical`: non-local means, then scratch repair, then a mild Wiener filter, whatever the words say."""
+    """`restore-classical`: non-local means, then scratch repair, then a mild Wiener filter; ignores the instruction."""
     return ClassicalEditor(name, METHODS["restore-classical"], options)

@@ -107,7 +107,7 @@ def _low(difference: Plane, untouched: Mask, sigma: float) -> Plane:
 
 
 def anchor(name: str, **options: Any) -> AnchorEditor:
-    """`anchor`: sets colours and low frequencies back to the input's; `anchor(E)`."""
+    """`anchor`: resets colours and low frequencies to those of the input; `anchor(E)`."""
     read = check_document(options, AnchorOptions, where=name)
     of = part_of(name, "of", read.of)
     check_name("anchor", name, [CompositePart(of)])

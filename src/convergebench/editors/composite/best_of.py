@@ -174,12 +174,12 @@ def different_seeds(seed: int, count: int) -> list[int]:
 
 
 def best_of(name: str, **options: Any) -> BestOfEditor:
-    """`best-of`: several tries, the best kept by a metric; `best-of(E, 3, ssim)`."""
+    """`best-of`: several tries, of which a metric picks the best; `best-of(E, 3, ssim)`."""
     read = check_document(options, BestOfOptions, where=name)
     of = part_of(name, "of", read.of)
     check_name("best-of", name, [CompositePart(of)])
     if of.capabilities.deterministic:
-        raise StudyError(f"{name}: '{of.name}' answers the same whatever the seed, so {read.n} tries are one try")
+        raise StudyError(f"{name}: '{of.name}' gives the same answer for every seed, so {read.n} tries are one try")
     metric = load_metric(read.metric)
     _require_images_only(name, metric.facts)
     return BestOfEditor(name, of, metric, read)
@@ -188,14 +188,14 @@ def best_of(name: str, **options: Any) -> BestOfEditor:
 def _require_images_only(name: str, facts: MetricFacts) -> None:
     """`StudyError` unless the metric needs nothing but the input and the answer."""
     if facts.asks:
-        raise StudyError(f"{name}: the metric '{facts.name}' asks a {facts.asks}; choose one that sees images only")
+        raise StudyError(f"{name}: the metric '{facts.name}' asks a {facts.asks}; choose one that needs only images")
     if facts.kind in ("adherence", "diagnostic"):
         raise StudyError(
-            f"{name}: the metric '{facts.name}' ({facts.kind}) wants more than two images, or knows no better and "
-            "worse; choose a full-reference, semantic or no-reference one (cbench list metrics)"
+            f"{name}: the metric '{facts.name}' ({facts.kind}) needs more than two images, or has no better "
+            f"direction; choose a full-reference, semantic or no-reference one (cbench list metrics)"
         )
     if facts.better == "neither":
-        raise StudyError(f"{name}: the metric '{facts.name}' knows no better and worse; choose another")
+        raise StudyError(f"{name}: the metric '{facts.name}' has no better direction; choose another")
 
 
 best_of.positional = ("of", "n", "metric")  # type: ignore[attr-defined]  # read by the parser of expressions

@@ -50,7 +50,7 @@ class PasteBackEditor(CorrectedEditor):
     def notices(self) -> list[str]:
         """A warning about edits that it mistakes for wear."""
         evenly = (
-            "paste-back takes an edit that lies evenly over a picture (blur, sharpen, pixelate) for wear and undoes it"
+            "paste-back mistakes an edit of the whole image (blur, sharpen, pixelate) for degradation and undoes it"
         )
         return list(dict.fromkeys([*super().notices(), evenly]))
 

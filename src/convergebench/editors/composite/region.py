@@ -85,7 +85,7 @@ def divide(after: Pixels, before: Pixels, *, tint: float, most: float) -> Divide
     lab, toned_lab = _lab(after.astype(np.float32)), _lab(toned)
     shift = float(np.quantile(_length(toned_lab - _lab(levels)), 0.75))
     if shift > tint:
-        return NotDivided(f"the whole picture changed colour (ΔE {shift:.1f})")
+        return NotDivided(f"the whole image changed colour (ΔE {shift:.1f})")
     change = lab - toned_lab
     moved = _moved(after, before, change)
     if moved is not None:
@@ -93,7 +93,7 @@ def divide(after: Pixels, before: Pixels, *, tint: float, most: float) -> Divide
     edited, threshold = _edited(change, toned_lab[..., 0])
     share = float(edited.mean())
     if share > most:
-        return NotDivided(f"{share:.0%} of the picture changed")
+        return NotDivided(f"{share:.0%} of the image changed")
     return DividedImage(edited, tone, threshold, shift)
 
 
@@ -117,7 +117,7 @@ def _moved(after: Pixels, before: Pixels, change: Plane) -> str | None:
     if found.confidence < CONFIDENT:
         # a bold object in a plain picture lowers the correlation too, but most colours stay
         usual = float(np.median(_length(_blurred(change, max(LEAST_BLUR[0], COARSE * max(change.shape))))))
-        return f"is another picture (correlation {found.confidence:.2f})" if usual > ANOTHER_PICTURE else None
+        return f"is a different image (correlation {found.confidence:.2f})" if usual > ANOTHER_PICTURE else None
     height, width = before.shape[:2]
     across = abs(found.shift_x) + abs(found.scale_x - 1) * width / 2
     down = abs(found.shift_y) + abs(found.scale_y - 1) * height / 2

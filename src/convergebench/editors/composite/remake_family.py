@@ -20,40 +20,40 @@ def _floor(name: str, network: str, inside: dict[str, str], options: dict[str, A
 
 
 def remake_taesd(name: str, **options: Any) -> RemakeEditor:
-    """`remake-taesd`: makes the picture anew at 1 MP through the latent space of SD 1.x and 2.x, as JPEG."""
+    """`remake-taesd`: regenerates the image at 1 MP through the latent space of SD 1.x and 2.x, as JPEG."""
     return _floor(name, "taesd", ROUNDED, options)
 
 
 def remake_taesdxl(name: str, **options: Any) -> RemakeEditor:
-    """`remake-taesdxl`: makes the picture anew at 1 MP through the latent space of SDXL, as JPEG."""
+    """`remake-taesdxl`: regenerates the image at 1 MP through the latent space of SDXL, as JPEG."""
     return _floor(name, "taesdxl", ROUNDED, options)
 
 
 def remake_taesd3(name: str, **options: Any) -> RemakeEditor:
-    """`remake-taesd3`: makes the picture anew at 1 MP through the latent space of SD 3, as JPEG."""
+    """`remake-taesd3`: regenerates the image at 1 MP through the latent space of SD 3, as JPEG."""
     return _floor(name, "taesd3", ROUNDED, options)
 
 
 def remake_taef1(name: str, **options: Any) -> RemakeEditor:
-    """`remake-taef1`: makes the picture anew at 1 MP through the latent space of FLUX.1, as JPEG."""
+    """`remake-taef1`: regenerates the image at 1 MP through the latent space of FLUX.1, as JPEG."""
     return _floor(name, "taef1", ROUNDED, options)
 
 
 def remake_taef2(name: str, **options: Any) -> RemakeEditor:
-    """`remake-taef2`: makes the picture anew at 1 MP through the latent space of FLUX.2, as JPEG."""
+    """`remake-taef2`: regenerates the image at 1 MP through the latent space of FLUX.2, as JPEG."""
     return _floor(name, "taef2", ROUNDED, options)
 
 
 def remake_span(name: str, **options: Any) -> RemakeEditor:
-    """`remake-span`: makes the picture anew at 1 MP from half its sides with SPAN, as JPEG."""
+    """`remake-span`: regenerates the image at 1 MP from half its side length with SPAN, as JPEG."""
     return _floor(name, "span-x2", SHRUNK, options)
 
 
 def remake_realesr_anime(name: str, **options: Any) -> RemakeEditor:
-    """`remake-realesr-anime`: makes the picture anew at 1 MP from half its sides with Real-ESRGAN, as JPEG."""
+    """`remake-realesr-anime`: regenerates the image at 1 MP from half its side length with Real-ESRGAN, as JPEG."""
     return _floor(name, "realesr-anime", SHRUNK, options)
 
 
 def remake_realesrgan(name: str, **options: Any) -> RemakeEditor:
-    """`remake-realesrgan`: makes the picture anew at 1 MP from a quarter of its sides with RealESRGAN, as JPEG."""
+    """`remake-realesrgan`: regenerates the image at 1 MP from a quarter of its side length with RealESRGAN, as JPEG."""
     return _floor(name, "realesrgan-x4", SHRUNK, options)

@@ -32,7 +32,7 @@ class ResaveEditor(CorrectedEditor):
 
 
 def resave(name: str, **options: Any) -> ResaveEditor:
-    """`resave`: saves the answer anew and nothing else, the control for the other cures; `resave(E)`."""
+    """`resave`: only re-encodes the answer, the control for the other mitigations; `resave(E)`."""
     of = part_of(name, "of", check_document(options, ResaveOptions, where=name).of)
     check_name("resave", name, [CompositePart(of)])
     return ResaveEditor(name, ids.fingerprint("resave", VERSION, {"of": of.fingerprint}), of)

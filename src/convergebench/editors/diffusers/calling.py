@@ -126,9 +126,7 @@ class PipelineCaller:
     def _generated(self, image: Any, target: ImageSize) -> GeneratedImage | BadReply:
         values = np.asarray(image, np.float32)
         if not np.isfinite(values).all():  # other samples of the batch may be valid
-            return BadReply(
-                f"the pipeline's image is not a number in places; try the option dtype='float32' of '{self._name}'"
-            )
+            return BadReply(f"the pipeline returned NaN pixels; try the option dtype='float32' of '{self._name}'")
         pixels = (values * 255).round().clip(0, 255).astype(np.uint8)
         return GeneratedImage(encode_png(pixels), ImageSize(pixels.shape[1], pixels.shape[0]), target, self.batch_size)
 
@@ -143,7 +141,9 @@ class PipelineCaller:
                 self.batch_size //= 2
                 return
             fix = "offload='model'" if self._options.offload == "none" else "offload='sequential'"
-            raise Unavailable(f"one image of {size} does not fit into the GPU; set the option {fix} of '{self._name}'")
+            raise Unavailable(
+                f"one image of {size} does not fit into GPU memory; set the option {fix} of '{self._name}'"
+            )
         if isinstance(error, ValueError | TypeError):
             raise StudyError(f"editor '{self._name}' cannot edit an image of {size}: {one_line(error)}") from error
         raise Unavailable(f"editor '{self._name}' failed: {one_line(error)}") from error

@@ -59,7 +59,7 @@ def identity(name: str, revision: str | None) -> str:
     if not folder.is_dir():
         return f"{name}@{revision or 'main'}"
     if revision is not None:
-        raise StudyError(f"{name} is a folder and has no revisions; leave 'revision' away or give an id on the hub")
+        raise StudyError(f"{name} is a folder and has no revisions; leave 'revision' out or give an id on the hub")
     if not (folder / INDEX).is_file():  # not a checkpoint (a home folder, say), so its files are not read
         return "files:none"
     return f"files:{fingerprint_of(folder)}"
@@ -122,5 +122,5 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read {path}: {error}") from error
     if not isinstance(content, dict):
-        raise StudyError(f"{path} holds no table of parts; get the file again")
+        raise StudyError(f"{path} has no table of components; download the file again")
     return content

@@ -28,7 +28,9 @@ def load(name: str, model: DiffusersModel, family: PipelineFamily, options: Pipe
         raise
     except Exception as error:
         if out_of_memory(error):
-            raise Unavailable(f"editor '{name}' does not fit into the GPU; set its option offload='model'") from error
+            raise Unavailable(
+                f"editor '{name}' does not fit into GPU memory; set its option offload='model'"
+            ) from error
         raise Prerequisite(f"editor '{name}' cannot be loaded: {one_line(error)}") from error
 
 
@@ -62,7 +64,7 @@ def _load(name: str, model: DiffusersModel, family: PipelineFamily, options: Pip
     arguments: dict[str, Any] = {word: getattr(torch, options.precision), **dict.fromkeys(own)}
     pipeline = pipeline_class.from_pretrained(str(folder), local_files_only=True, **arguments)
     if getattr(pipeline.config, "is_distilled", False) and getattr(options, "guidance", 0) > 1:
-        raise StudyError(f"editor '{name}': a distilled model has no guidance; leave 'guidance' away or set it to 1")
+        raise StudyError(f"editor '{name}': a distilled model has no guidance; leave 'guidance' out or set it to 1")
     if family.tokenizer:
         pipeline.register_modules(tokenizer=processors.text_tokenizer(folder / family.tokenizer))
     if family.processor:

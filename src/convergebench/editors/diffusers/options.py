@@ -58,7 +58,7 @@ class PipelineOptions(Strict):
     @model_validator(mode="after")
     def _offload_needs_a_gpu(self) -> PipelineOptions:
         if self.offload != "none" and self.device == "cpu":
-            raise ValueError("offload moves weights off a GPU; leave it away with device 'cpu'")
+            raise ValueError("offload moves weights off a GPU; leave it out with device 'cpu'")
         return self
 
     @property

@@ -24,7 +24,7 @@ def text_tokenizer(folder: Path) -> Any:
 
     tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder))
     if not tokenizer.chat_template:
-        raise Prerequisite(f"{folder} has no chat template; get the model's folder again")
+        raise Prerequisite(f"{folder} has no chat template; download the model again")
     return tokenizer
 
 

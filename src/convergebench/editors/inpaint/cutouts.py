@@ -52,7 +52,7 @@ class CutoutOrigin(Strict):
     @model_validator(mode="after")
     def _complete(self) -> CutoutOrigin:
         if bool(self.photograph) != bool(self.photograph_file and self.box[2] > self.box[0]):
-            raise ValueError("photograph, photograph_file and box come together")
+            raise ValueError("photograph, photograph_file and box must be given together")
         return self
 
 

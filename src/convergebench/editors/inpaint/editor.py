@@ -65,7 +65,9 @@ class InpaintEditor(BaseEditor):
 
     def notices(self) -> list[str]:
         """What it is, so that nobody takes it for one of the large models."""
-        return [f"{self.name} is a small open pipeline (detector, MI-GAN, pasted cut-outs), no rival of large models"]
+        return [
+            f"{self.name} is a small open pipeline (detector, MI-GAN, pasted cut-outs), not comparable to large models"
+        ]
 
     async def edit(self, request: EditRequest) -> Edited:
         """One edit, in a thread, and then the round trip through another network if one is given."""
@@ -107,7 +109,7 @@ def _through(name: str, value: object) -> Editor | None:
     editor = part_of(name, "through", value)
     if editor.capabilities.instructed or editor.capabilities.dollars_per_call:
         raise StudyError(
-            f"editor '{name}' hands its picture only through an editor that reads no words and costs nothing, such as "
-            f"through = 'taesd', not '{editor.name}'"
+            f"editor '{name}' accepts as 'through' only an editor that ignores instructions and costs nothing, such "
+            f"as through = 'taesd', not '{editor.name}'"
         )
     return editor

@@ -55,7 +55,7 @@ def find_thing(image: Pixels, name: str, colour: Colour | None, place: str | Non
     if found is None and thing.round and colour is not None:
         found = _round_patch(image, colour)
     if found is None:
-        raise Refused(f"inpaint finds no {name} in the picture", reason="not-found")
+        raise Refused(f"inpaint finds no {name} in the image", reason="not-found")
     return found
 
 
@@ -63,7 +63,7 @@ def main_face(image: Pixels) -> FaceMesh:
     """The largest face; `Refused` if there is none."""
     faces = find_faces(image)
     if not faces:
-        raise Refused("inpaint finds no face in the picture", reason="no-face")
+        raise Refused("inpaint finds no face in the image", reason="no-face")
     return faces[0]
 
 
@@ -82,7 +82,7 @@ def part_of_face(image: Pixels, part: str) -> Mask:
         case _:
             raise Refused(f"inpaint cannot recolour the {part}", reason="unknown-object")
     if not mask.any():
-        raise Refused(f"inpaint finds no {part} in the picture", reason="not-found")
+        raise Refused(f"inpaint finds no {part} in the image", reason="not-found")
     return mask
 
 

@@ -12,7 +12,7 @@ from convergebench.images.frame import Pixels
 from convergebench.vision.objects import DetectedObject
 
 CAMERA = 1.4
-"""Height of the camera above the ground in metres, where nothing in the picture tells the scale."""
+"""Height of the camera above the ground in metres, where nothing in the image tells the scale."""
 USUAL_HORIZON = 0.45
 WIDEST = 0.45
 """Greatest width of an object, as a share of the picture's width."""

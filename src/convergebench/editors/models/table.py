@@ -93,10 +93,10 @@ class ModelEntry(Strict):
     @model_validator(mode="after")
     def _is_consistent(self) -> ModelEntry:
         if self.retires and not self.successor:
-            raise ValueError(f"{self.id} retires and names no successor")
+            raise ValueError(f"{self.id} retires but names no successor")
         unknown = set(self.price.resolutions) - set(self.resolutions) if self.price else set()
         if unknown:
-            raise ValueError(f"{self.id} has prices for resolutions it does not know: {', '.join(sorted(unknown))}")
+            raise ValueError(f"{self.id} has prices for resolutions it does not support: {', '.join(sorted(unknown))}")
         return self
 
     @property

@@ -82,7 +82,7 @@ class Automatic1111Editor(OwnServerEditor):
 
     def notices(self) -> list[str]:
         """A warning that img2img reads instructions only with some checkpoints."""
-        plain = f"{self.name} reads the words as an instruction only if an InstructPix2Pix checkpoint is loaded"
+        plain = f"{self.name} follows instructions only if an InstructPix2Pix checkpoint is loaded"
         return [*super().notices(), plain]
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -141,7 +141,7 @@ class Automatic1111Editor(OwnServerEditor):
         images = reply.get("images")
         first = images[0] if isinstance(images, list) and images else None
         if not isinstance(first, str):
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
+            raise BadReply(f"{self.name} answered without an image", raw=raw, dollars=price, unsettled=not price)
         return image_in(first, who=self.name, raw=raw, dollars=price)
 
 
@@ -163,4 +163,4 @@ def _plain(value: Any) -> str | int | float | None:
 
 
 def _no_password(variable: str) -> str:
-    return f"{variable} holds no name and password; set it again: export {variable}=NAME:PASSWORD"
+    return f"{variable} is not NAME:PASSWORD; set it again: export {variable}=NAME:PASSWORD"

@@ -83,7 +83,7 @@ class BlackForestLabsEditor(WiredEditor):
         raw = without_images({"task": task, "result": result})
         sample = part(result, "result", "sample")
         if not isinstance(sample, str):
-            message = f"{self.name} is ready and names no image"
+            message = f"{self.name} is ready but names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await image_at(self.wire, sample, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
@@ -118,7 +118,7 @@ class BlackForestLabsEditor(WiredEditor):
     async def _ready(self, task: dict[str, Any], dollars: float) -> dict[str, Any]:
         address, raw = task.get("polling_url"), without_images(task)
         if not is_web_url(address):
-            message = f"{self.name} took the task and gives no polling address"
+            message = f"{self.name} accepted the task but gave no polling address"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
 
         async def poll() -> dict[str, Any] | None:

@@ -86,7 +86,7 @@ class ComfyUIEditor(OwnServerEditor):
         found = self._output_image(entry, raw, price)
         answer = await with_retries(lambda: self._wire.send("GET", "/view", params=found), dollars=price, raw=raw)
         if answer.status != 200:
-            message = f"the picture of {self.name} cannot be fetched: {answer.status}"
+            message = f"the image of {self.name} cannot be fetched: {answer.status}"
             raise Transient(message, raw=raw, dollars=price, unsettled=not price)
         image, mime = self.received(answer.data, raw=raw, dollars=price)
         return Edited(image, mime, self.model.wire_id, price, raw=raw, used=used)
@@ -111,7 +111,7 @@ class ComfyUIEditor(OwnServerEditor):
             raise
         name, folder = body.get("name"), body.get("subfolder")
         if not isinstance(name, str) or not name:
-            raise BadReply(f"{self.name} took the picture and gives it no name", raw=without_images(body))
+            raise BadReply(f"{self.name} accepted the image but gave it no name", raw=without_images(body))
         return storable(f"{folder}/{name}" if isinstance(folder, str) and folder else name)
 
     async def _submit(self, graph: Any, job: str) -> str:
@@ -135,9 +135,7 @@ class ComfyUIEditor(OwnServerEditor):
         nodes = body.get("node_errors") if isinstance(body, dict) else None
         if isinstance(nodes, dict) and nodes:
             line = "; ".join(_node_error(number, node) for number, node in list(nodes.items())[:3])
-            raise Unavailable(
-                f"{self.name}: the server does not take the workflow: {clean(line)}", raw=clean(answer.text)
-            )
+            raise Unavailable(f"{self.name}: the server rejects the workflow: {clean(line)}", raw=clean(answer.text))
 
     async def _finished(self, job: str, price: float) -> dict[str, Any]:
         """The job's entry in the history once it exists. A job keeps running even if polling fails."""
@@ -157,7 +155,7 @@ class ComfyUIEditor(OwnServerEditor):
                 return entry
             entry = await self._entry(job, price)  # it may have ended between the two requests
             if entry is None:
-                raise Transient(f"{self.name} has lost the job: the server was started anew or its queue was emptied")
+                raise Transient(f"{self.name} has lost the job: the server was restarted or its queue was cleared")
             return entry
 
         return poll
@@ -179,7 +177,7 @@ class ComfyUIEditor(OwnServerEditor):
             kind, error = message if isinstance(message, list) and len(message) == 2 else ("", None)
             error = error if isinstance(error, dict) else {}
             if kind == "execution_interrupted":
-                raise Transient(f"{self.name}: somebody stopped the job", raw=raw, dollars=price)
+                raise Transient(f"{self.name}: the job was stopped on the server", raw=raw, dollars=price)
             if kind == "execution_error":
                 node = clean(f"node {error.get('node_id')} ({error.get('node_type')})")
                 line = f"{self.name}: {node}: {clean(str(error.get('exception_message') or 'failed'))}"
@@ -187,7 +185,7 @@ class ComfyUIEditor(OwnServerEditor):
                     raise Transient(line, raw=raw, dollars=price)
                 raise EditorError(line, raw=raw, dollars=price)
         if isinstance(status, dict) and status.get("status_str") == "error":
-            raise EditorError(f"{self.name}: the job failed and does not say why", raw=raw, dollars=price)
+            raise EditorError(f"{self.name}: the job failed without a reason", raw=raw, dollars=price)
 
     def _output_image(self, entry: Mapping[str, Any], raw: str, price: float) -> dict[str, str]:
         """The file that the output node wrote."""
@@ -195,10 +193,10 @@ class ComfyUIEditor(OwnServerEditor):
         node = outputs.get(self.workflow.output) if isinstance(outputs, dict) else None
         images = node.get("images") if isinstance(node, dict) else None
         if not isinstance(images, list) or not images or not isinstance(images[0], dict):
-            message = f"{self.name}: node {self.workflow.output} gave no picture"
+            message = f"{self.name}: node {self.workflow.output} gave no image"
             raise BadReply(message, raw=raw, dollars=price, unsettled=not price)
         if len(images) > 1:
-            line = f"node {self.workflow.output} gave {len(images)} pictures where one was wanted; set its batch to 1"
+            line = f"node {self.workflow.output} gave {len(images)} images instead of one; set its batch to 1"
             raise Unavailable(f"{self.name}: {line}", raw=raw, dollars=price)
         parts = {part: images[0].get(part, "") for part in ("filename", "subfolder", "type")}
         if not all(isinstance(value, str) for value in parts.values()) or not parts["filename"]:

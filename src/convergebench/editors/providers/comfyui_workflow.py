@@ -59,15 +59,15 @@ def _nodes(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise StudyError(f"cannot read the workflow {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise StudyError(f"the workflow {path} is no JSON: {error}") from error
+        raise StudyError(f"the workflow {path} is not JSON: {error}") from error
     if isinstance(nodes, dict) and "nodes" in nodes and "links" in nodes:
-        raise StudyError(f"{path} is a workflow for the screen; save it with Workflow → Export (API)")
+        raise StudyError(f"{path} is a workflow of the editor view; save it with Workflow → Export (API)")
     valid = isinstance(nodes, dict) and all(
         isinstance(node, dict) and isinstance(node.get("class_type"), str) and isinstance(node.get("inputs"), dict)
         for node in nodes.values()
     )
     if not valid or not nodes:
-        raise StudyError(f"{path} is no workflow in API format (numbers of nodes → class_type and inputs)")
+        raise StudyError(f"{path} is not a workflow in API format (node numbers → class_type and inputs)")
     # titles have no effect, and must not change the fingerprint
     return {number: {part: node[part] for part in ("class_type", "inputs")} for number, node in nodes.items()}
 
@@ -81,7 +81,9 @@ def _with_place(nodes: dict[str, Any], place: str, where: str, path: Path) -> di
     if name not in inputs:
         raise StudyError(f"places: node {number} of {path} has no input '{name}'{suggest(name, inputs)}")
     if isinstance(inputs[name], list):
-        raise StudyError(f"places: '{where}' of {path} comes from another node; name the input where it is typed")
+        raise StudyError(
+            f"places: '{where}' of {path} comes from another node; name the input where the value is entered"
+        )
     return {**nodes, number: {**nodes[number], "inputs": {**inputs, name: f"{{{place}}}"}}}
 
 
@@ -93,7 +95,7 @@ def _output(nodes: Mapping[str, Any], output: str, path: Path) -> str:
     saving = [number for number, node in nodes.items() if node["class_type"] == "SaveImage"]
     if len(saving) != 1:
         there = f"nodes {', '.join(saving)}" if saving else "no SaveImage node"
-        raise StudyError(f'{path} has {there}; say whose picture is taken: output = "NODE"')
+        raise StudyError(f'{path} has {there}; choose the node whose image is taken: output = "NODE"')
     return saving[0]
 
 

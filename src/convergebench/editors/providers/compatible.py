@@ -135,7 +135,7 @@ class CompatibleEditor(OwnServerEditor):
                 )
         taken = [one for one in chosen.extra if one in _RESERVED or one in known.values() or one in self._server.fixed]
         if taken:
-            raise StudyError(f"editor '{self.name}': the field '{taken[0]}' is set already; leave it out of extra")
+            raise StudyError(f"editor '{self.name}': the field '{taken[0]}' is already set; leave it out of extra")
 
     def _used(self, request: EditRequest) -> dict[str, Any]:
         """All arguments except instruction and image, by option name."""
@@ -180,14 +180,14 @@ class CompatibleEditor(OwnServerEditor):
         listed = body.get("data")
         first = listed[0] if isinstance(listed, list) and listed else None
         if not isinstance(first, dict):
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
+            raise BadReply(f"{self.name} answered without an image", raw=raw, dollars=price, unsettled=not price)
         inline, address = first.get("b64_json"), first.get("url")
         if isinstance(inline, str) and inline:
             return image_in(inline, who=self.name, raw=raw, dollars=price)
         if not isinstance(address, str) or not address:
-            raise BadReply(f"{self.name} answered without a picture", raw=raw, dollars=price, unsettled=not price)
+            raise BadReply(f"{self.name} answered without an image", raw=raw, dollars=price, unsettled=not price)
         try:
             return await image_at(self._wire, address, who=self.name, raw=raw, dollars=price)
         except ValueError as error:  # an invalid address cannot be parsed
-            message = f"{self.name} names a picture at no address"
+            message = f"{self.name} names an image without an address"
             raise BadReply(message, raw=raw, dollars=price, unsettled=not price) from error

@@ -66,10 +66,10 @@ class DashScopeEditor(WiredEditor):
         raw = without_images(reply)
         address, words = _first(reply, "image"), _first(reply, "text")
         if address is None and words is not None:
-            message = f"{self.name} answers in words: {clean(words)}"  # price lists do not mention these
+            message = f"{self.name} answered with text only: {clean(words)}"  # price lists do not mention these
             raise Refused(message, reason="no image", raw=raw, unsettled=True)
         if address is None:
-            raise BadReply(f"{self.name} answers and names no image", raw=raw, unsettled=True)
+            raise BadReply(f"{self.name} answered but names no image", raw=raw, unsettled=True)
         data = await image_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
         return Edited(image, mime, self.model.wire_id, dollars, raw=raw, used=used)
@@ -105,7 +105,7 @@ class DashScopeEditor(WiredEditor):
         if code.startswith(("arrearage", "allocationquota", "prepaidbilloverdue", "postpaidbilloverdue")):
             return found._replace(kind="credit")
         if code.startswith("invalidapikey"):
-            message = f"{self.name} does not take the key; keys belong to a region (base_url names the address)"
+            message = f"{self.name} rejects the key; keys belong to a region (base_url sets the address)"
             return found._replace(kind="key", message=message)
         if code.startswith(("accessdenied", "modelnotfound", "model_not_found", "model.accessdenied")):
             return found._replace(kind="gone")

@@ -43,7 +43,7 @@ async def with_retries(
                 return answer
             requested = retry_after(answer.headers)
         except StudyError as error:  # the address came from a reply, not from the study
-            message = f"a reply names an address that is none: {error}"
+            message = f"a reply names an invalid address: {error}"
             raise BadReply(message, dollars=dollars, raw=raw, unsettled=not dollars) from error
         except EditorError as error:
             if pause is None or not isinstance(error, Transient):
@@ -59,7 +59,7 @@ async def image_at(wire: Wire, address: str, *, who: str, raw: str | None, dolla
     if address.startswith("data:"):
         return image_in(address, who=who, raw=raw, dollars=dollars)
     if not is_web_url(_absolute(f"{wire.base_url}/", address)):
-        message = f"{who} names an image at an address that is none"
+        message = f"{who} names an image at an invalid address"
         raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
     # a file may be announced a moment before it exists
     retry_on = BUSY_STATUSES | {403, 404}
@@ -70,11 +70,11 @@ async def image_at(wire: Wire, address: str, *, who: str, raw: str | None, dolla
             break
         target = _absolute(answer.address, location)
         if not is_web_url(target) or (urlsplit(answer.address).scheme, urlsplit(target).scheme) == ("https", "http"):
-            message = f"{who} sends us to {origin(target)} for the image"
+            message = f"{who} redirects to {origin(target)} for the image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         answer = await with_retries(_without_key(wire, target), dollars=dollars, raw=raw, retry_on=retry_on)
     if answer.status != 200:
-        message = f"{who} is done, and its image cannot be fetched: {origin(answer.address)} answers {answer.status}"
+        message = f"{who} is done, but its image cannot be fetched: {origin(answer.address)} answers {answer.status}"
         raise Transient(message, raw=raw, dollars=dollars, unsettled=not dollars)
     return answer.data
 

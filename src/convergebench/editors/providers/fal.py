@@ -37,7 +37,9 @@ class FalEditor(HostedEditor):
     def unlisted(cls, called: str) -> ModelEntry:
         """A model that the table does not list, by its path."""
         if not _PATH.match(called):
-            raise StudyError(f"'fal:{called}' is no model of fal; write it as on its page: fal:fal-ai/flux-pro/kontext")
+            raise StudyError(
+                f"'fal:{called}' is not a model of fal; write it as on its page: fal:fal-ai/flux-pro/kontext"
+            )
         return super().unlisted(called)
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -48,15 +50,15 @@ class FalEditor(HostedEditor):
         dollars = self.price(request)  # fal does not charge failed tasks
         raw = without_images({"task": task, "result": result})
         if part(result, "has_nsfw_concepts", 0) is True:
-            message = f"{self.name}: its filter calls the image not safe for work"
+            message = f"{self.name}: its filter flagged the image as not safe for work"
             raise Refused(message, reason="has_nsfw_concepts", raw=raw, dollars=dollars)
         address = part(result, "images", 0, "url") or part(result, "image", "url")
         if not isinstance(address, str):
             words = part(result, "description")
             if isinstance(words, str) and words.strip():
-                message = f"{self.name} answers in words: {clean(words)}"  # price lists do not mention these
+                message = f"{self.name} answered with text only: {clean(words)}"  # price lists do not mention these
                 raise Refused(message, reason="no image", raw=raw, unsettled=True)
-            message = f"{self.name} completed the task and names no image"
+            message = f"{self.name} completed the task but names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await image_at(self.wire, address, who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
@@ -65,7 +67,7 @@ class FalEditor(HostedEditor):
     async def _result(self, task: dict[str, Any]) -> dict[str, Any]:
         status_url, response_url, raw = task.get("status_url"), task.get("response_url"), without_images(task)
         if not (is_web_url(status_url) and is_web_url(response_url)):
-            message = f"{self.name} took the task and does not say where to look for it"
+            message = f"{self.name} accepted the task but gave no address for its status"
             raise BadReply(message, raw=raw, unsettled=True)
 
         async def poll() -> bool | None:
@@ -88,7 +90,7 @@ class FalEditor(HostedEditor):
         found = classify_failure(answer)
         faults = _faults(answer.text)
         if faults:
-            hint = "" if self.model.wire else " (image_field, prompt_field and arguments say what the model is sent)"
+            hint = "" if self.model.wire else " (image_field, prompt_field and arguments set what is sent to the model)"
             detail = "; ".join(text for text, _ in faults)
             message = f"{origin(answer.address)} answers {answer.status}: {clean(detail)}{hint}"
             found = found._replace(message=message, code=faults[0][1] or found.code)

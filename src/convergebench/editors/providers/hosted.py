@@ -83,7 +83,7 @@ class HostedEditor(WiredEditor):
         filled = {self.image_field.removesuffix("[]"), self.prompt_field, self.seed_field}
         taken = (filled | ({shape.size.field} if shape.size else set())) & options.arguments.keys()
         if taken:
-            raise StudyError(f"editor '{name}': '{min(taken)}' is filled in for every call and cannot be an argument")
+            raise StudyError(f"editor '{name}': '{min(taken)}' is set for every call and cannot be an argument")
         # a setting cannot override a fixed argument
         if shape.aspect in options.arguments:
             self.capabilities = replace(self.capabilities, aspects=())
@@ -101,7 +101,8 @@ class HostedEditor(WiredEditor):
         if self.image_field:
             return []
         return [
-            f"image_field: {self.model.wire_id} is not in the table of models; say where its image goes: image_field = "
+            f"image_field: {self.model.wire_id} is not in the table of models; give the field for its image: "
+            f"image_field = "
             f'"image_url", or "image_urls[]" for a list (its page at {self.provider} names the field)'
         ]
 

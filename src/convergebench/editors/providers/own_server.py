@@ -43,7 +43,7 @@ class OwnServerEditor(RemoteEditor):
             id=f"{cls.provider}:{called}",
             provider=cls.provider,
             called=called,
-            about="on a server of one's own",
+            about="on your own server",
             licence="see the model",
             bounds=ModelLimits(at_once=2),
         )

@@ -32,7 +32,7 @@ def requested_size(image: bytes, settings: Settings, allowed: AllowedSizes) -> t
     own = probe(image)
     ratio = aspect_ratio(settings.aspect) if settings.aspect else own.width / own.height
     if settings.resolution and settings.resolution not in AREAS:
-        raise StudyError(f"'{settings.resolution}' is no resolution; there are {', '.join(AREAS)}")
+        raise StudyError(f"'{settings.resolution}' is not a resolution; use one of {', '.join(AREAS)}")
     area = AREAS[settings.resolution] if settings.resolution else own.width * own.height
     return nearest_size(ratio, float(area), allowed)
 
@@ -61,7 +61,7 @@ def aspect_ratio(aspect: str) -> float:
     try:
         return float(width) / float(height)
     except (ValueError, ZeroDivisionError) as error:
-        raise StudyError(f"'{aspect}' is no aspect; write it as 16:9") from error
+        raise StudyError(f"'{aspect}' is not an aspect ratio; write it as 16:9") from error
 
 
 def _multiples_near(side: float, allowed: AllowedSizes) -> list[int]:

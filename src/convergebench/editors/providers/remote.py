@@ -98,7 +98,7 @@ class RemoteEditor(BaseEditor):
         if self.model.ends_soon():
             lines.append(f"{self.model.id} ends on {self.model.retires}; its successor is {self.model.successor}")
         if self.capabilities.dollars_per_call is None:
-            lines.append(f"nobody knows what {self.name} costs; say it with the option dollars = … (per call)")
+            lines.append(f"the price of {self.name} is unknown; set it with the option dollars = … (per call)")
         return lines
 
     @classmethod

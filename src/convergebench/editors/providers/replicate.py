@@ -43,7 +43,8 @@ class ReplicateEditor(HostedEditor):
         """A model that the table does not list."""
         if not _NAME.match(called):
             raise StudyError(
-                f"'replicate:{called}' is no model of Replicate; write it as replicate:OWNER/MODEL or with the version "
+                f"'replicate:{called}' is not a model of Replicate; write it as replicate:OWNER/MODEL or with the "
+                f"version "
                 "from its page, replicate:OWNER/MODEL:VERSION"
             )
         return super().unlisted(called)
@@ -60,7 +61,7 @@ class ReplicateEditor(HostedEditor):
         dollars = self.price(request)
         found = addresses(prediction.get("output"))
         if not found:
-            message = f"{self.name} succeeded and names no image"
+            message = f"{self.name} succeeded but names no image"
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         data = await image_at(self.wire, found[0], who=self.name, raw=raw, dollars=dollars)
         image, mime = self.received(data, raw=raw, dollars=dollars)
@@ -75,7 +76,7 @@ class ReplicateEditor(HostedEditor):
     async def _finished(self, begun: dict[str, Any]) -> dict[str, Any]:
         address, raw = part(begun, "urls", "get"), without_images(begun)
         if not is_web_url(address):
-            raise BadReply(f"{self.name} began and does not say where to look", raw=raw, unsettled=True)
+            raise BadReply(f"{self.name} started but gave no address for its status", raw=raw, unsettled=True)
 
         async def poll() -> dict[str, Any] | None:
             prediction = await self.poll_task(address, raw=raw)
@@ -107,10 +108,10 @@ class ReplicateEditor(HostedEditor):
         if found.kind == "busy" and found.retry_after is None:
             found = found._replace(retry_after=_seconds_until_reset(answer.text))
         if found.kind == "gone" and ":" not in self.model.wire_id:
-            hint = "models that are not official want a version: replicate:OWNER/MODEL:VERSION"
+            hint = "models that are not official need a version: replicate:OWNER/MODEL:VERSION"
             found = found._replace(message=f"{found.message} ({hint})")
         if found.kind == "wrong" and not self.model.wire:
-            hint = "image_field, prompt_field and arguments say what the model is sent"
+            hint = "image_field, prompt_field and arguments set what is sent to the model"
             found = found._replace(message=f"{found.message} ({hint})")
         return found
 

@@ -73,7 +73,7 @@ class LibraryEditor(RemoteEditor):
                 verify=trust_store(),
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
-            raise Prerequisite(f"the proxy that the environment names is of no use: {clean(str(error))}") from error
+            raise Prerequisite(f"the proxy set in the environment cannot be used: {clean(str(error))}") from error
         client.event_hooks = {"response": [_read_bounded]}
         return client
 
@@ -131,7 +131,7 @@ def http_errors(address: str) -> Iterator[None]:
     try:
         yield
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-        raise StudyError(f"{origin(address)} is no address; give one such as http://127.0.0.1:8000/v1") from error
+        raise StudyError(f"{origin(address)} is not an address; give one such as http://127.0.0.1:8000/v1") from error
     except httpx2.TimeoutException as error:
         message = f"{origin(address)} does not answer ({type(error).__name__})"
         raise Transient(message, unsettled=was_sent(error)) from error
@@ -155,7 +155,7 @@ def raw_of(body: Any, name: str) -> str:
     try:
         return text(without_images(body))
     except RecursionError as error:
-        raise BadReply(f"{name} answered with something too deep to read", unsettled=True) from error
+        raise BadReply(f"{name} answered with JSON that is nested too deeply", unsettled=True) from error
 
 
 # --- replies are untrusted: these return the expected type for any value ---------------------------------------------

@@ -100,7 +100,7 @@ class WiredEditor(RemoteEditor):
         """
         answer = await self.retried(address, dollars=dollars, raw=raw)
         if answer.status == 404:
-            message = f"{self.name} does not find its task again ({classify_failure(answer).message})"
+            message = f"{self.name} cannot find its task again ({classify_failure(answer).message})"
             raise Transient(message, dollars=dollars, raw=raw, unsettled=not dollars)
         try:
             return self.read(answer, dollars=dollars, success=success)

@@ -89,13 +89,13 @@ class XAIEditor(WiredEditor):
         data = reply.get("data")
         if data == []:
             reasons = [value for key, value in reply.items() if "reason" in key and isinstance(value, str) and value]
-            why = clean(reasons[0]) if reasons else "no image came back, which is their filter's no"
+            why = clean(reasons[0]) if reasons else "no image came back, so its filter blocked the request"
             raise Refused(f"{self.name}: {why}", reason="empty data", raw=raw, dollars=dollars)
         first = part(data, 0)
         if not isinstance(first, dict):
-            raise BadReply(f"{self.name} answers without an image", raw=raw, dollars=dollars, unsettled=not dollars)
+            raise BadReply(f"{self.name} answered without an image", raw=raw, dollars=dollars, unsettled=not dollars)
         if first.get("respect_moderation") is False:
-            message = f"{self.name}: the image did not respect their moderation rules"
+            message = f"{self.name}: the image was blocked by moderation"
             raise Refused(message, reason="respect_moderation", raw=raw, dollars=dollars)
         return first
 
@@ -103,7 +103,7 @@ class XAIEditor(WiredEditor):
         """A refusal may also be a 400 or 403 with a telling message; a rejected key is a 400."""
         found = classify_failure(answer)
         if answer.status == 400 and _WRONG_KEY.search(found.message):  # its message repeats part of the key
-            return found._replace(kind="key", message=f"{origin(answer.address)} answers 400: it does not take the key")
+            return found._replace(kind="key", message=f"{origin(answer.address)} answers 400: it rejects the key")
         if answer.status in (400, 403, 422) and _MODERATED.search(found.message):
             return found._replace(kind="refused", code="moderation")
         return found

@@ -34,35 +34,35 @@ REALESRGAN_RESTORE = replace(REALESRGAN, shrink="both", seconds=10.0)
 
 
 def waifu2x_denoise(name: str, **options: object) -> RestorerEditor:
-    """`waifu2x-denoise`: takes noise off with waifu2x (CUNet, level 1), whatever the words say."""
+    """`waifu2x-denoise`: denoises with waifu2x (CUNet, level 1); ignores the instruction."""
     return RestorerEditor(name, WAIFU2X, options)
 
 
 def waifu2x_denoise_3(name: str, **options: object) -> RestorerEditor:
-    """`waifu2x-denoise-3`: takes strong noise off with waifu2x (CUNet, level 3), whatever the words say."""
+    """`waifu2x-denoise-3`: removes strong noise with waifu2x (CUNet, level 3); ignores the instruction."""
     return RestorerEditor(name, WAIFU2X_STRONG, options)
 
 
 def waifu2x_photo(name: str, **options: object) -> RestorerEditor:
-    """`waifu2x-photo`: enlarges twice with waifu2x for photographs (noise level 3) and shrinks back."""
+    """`waifu2x-photo`: upscales 2× with waifu2x for photographs (noise level 3) and downscales again."""
     return RestorerEditor(name, WAIFU2X_PHOTO, options)
 
 
 def span_x2(name: str, **options: object) -> RestorerEditor:
-    """`span-x2`: enlarges twice with SPAN and shrinks back, whatever the words say."""
+    """`span-x2`: upscales 2× with SPAN and downscales again; ignores the instruction."""
     return RestorerEditor(name, SPAN, options)
 
 
 def realesr_anime(name: str, **options: object) -> RestorerEditor:
-    """`realesr-anime`: enlarges twice with Real-ESRGAN for drawn films and shrinks back, whatever the words say."""
+    """`realesr-anime`: upscales 2× with Real-ESRGAN for anime and downscales again; ignores the instruction."""
     return RestorerEditor(name, REALESR_ANIME, options)
 
 
 def realesrgan_x4(name: str, **options: object) -> RestorerEditor:
-    """`realesrgan-x4`: shrinks to a quarter and enlarges with RealESRGAN-x4plus, which makes up the lost detail."""
+    """`realesrgan-x4`: downscales to a quarter and upscales with RealESRGAN-x4plus, which invents the lost detail."""
     return RestorerEditor(name, REALESRGAN, options)
 
 
 def realesrgan_restore(name: str, **options: object) -> RestorerEditor:
-    """`realesrgan-restore`: shrinks to a half, enlarges with RealESRGAN-x4plus and shrinks: truer and slower."""
+    """`realesrgan-restore`: downscales to half, upscales with RealESRGAN-x4plus, downscales: more faithful."""
     return RestorerEditor(name, REALESRGAN_RESTORE, options)

@@ -55,7 +55,7 @@ class NcnnNetwork:
         options.use_fp16_packed = options.use_fp16_storage = options.use_fp16_arithmetic = False
         options.use_bf16_storage = False
         if self._net.load_param(str(param)) or self._net.load_model(str(weights)):
-            raise Prerequisite(f"{param.parent} does not hold a network that ncnn can read; fetch it again")
+            raise Prerequisite(f"{param.parent} is not a network that ncnn can read; fetch it again")
 
     def __call__(self, values: Values, *, tile: int) -> Values:
         """The whole picture, `scale` times as large."""
@@ -93,7 +93,7 @@ class NcnnNetwork:
         extractor.input(self.shape.entry, given)
         failed, answer = extractor.extract(self.shape.exit)
         if failed:
-            raise MemoryError(f"ncnn could not work on {piece.shape[1]} × {piece.shape[0]} pixels")
+            raise MemoryError(f"ncnn failed on {piece.shape[1]} × {piece.shape[0]} pixels")
         values = np.array(answer).transpose(1, 2, 0)
         del extractor, given, planes
         return values

@@ -57,26 +57,26 @@ _REPLACING: dict[str, Option] = {"replace_every": NumberOption(3, 1, 100_000, wh
 _TURNLESS: dict[str, Option] = {"unturned": NumberOption(0.5, 0, 1), "wrong_turn": NumberOption(0.25, 0, 1)}
 _FREE: dict[str, Option] = {"output": ChoiceOption("png", ("png", "jpeg")), **_LATER}
 MODELS: dict[str, SimulatedModel] = {
-    "sim-perfect": SimulatedModel("does what is asked and nothing else", remove="remember"),
+    "sim-perfect": SimulatedModel("does exactly what is asked", remove="remember"),
     "sim-jpeg": SimulatedModel("saves as JPEG at every step", "jpeg", extra=_JPEG_OUT),
-    "sim-resize": SimulatedModel("shrinks and enlarges at every step", "resize"),
-    "sim-noise": SimulatedModel("adds independent static", "noise", "remember"),
-    "sim-tint": SimulatedModel("shifts towards green by a constant", "tint", "remember"),
+    "sim-resize": SimulatedModel("downscales and upscales at every step", "resize"),
+    "sim-noise": SimulatedModel("adds independent noise", "noise", "remember"),
+    "sim-tint": SimulatedModel("adds a constant green cast at every step", "tint", "remember"),
     "sim-blur": SimulatedModel("softens texture", "blur"),
-    "sim-crop": SimulatedModel("cuts to the aspect ratios it knows", "crop"),
-    "sim-scatter": SimulatedModel("throws points over the picture", "scatter"),
-    "sim-wrinkle": SimulatedModel("ripples outlines", "wrinkle"),
-    "sim-simplify": SimulatedModel("melts texture into flat patches", "simplify"),
+    "sim-crop": SimulatedModel("crops to the aspect ratios it supports", "crop"),
+    "sim-scatter": SimulatedModel("scatters dots over the image", "scatter"),
+    "sim-wrinkle": SimulatedModel("makes outlines wavy", "wrinkle"),
+    "sim-simplify": SimulatedModel("flattens texture into patches", "simplify"),
     "sim-forgetful": SimulatedModel(
         "ignores some instructions and claims success", extra={"ignores": NumberOption(0.3, 0, 1)}
     ),
-    "sim-contracting": SimulatedModel("pulls every picture towards one colour", "contract", "remember"),
-    "sim-cycle": SimulatedModel("turns the colour channels in a ring of three", "cycle", "remember"),
-    "sim-flaky": SimulatedModel("perfect, but often busy and sometimes unwilling", None, "remember", _RATES),
-    "sim-miscounting": SimulatedModel("leaves additions out, then adds a row", None, "remember", _MISCOUNTING),
-    "sim-replacing": SimulatedModel("puts some new things in place of old ones", None, "remember", _REPLACING),
-    "sim-turnless": SimulatedModel("often does not mirror or turn and claims it did", None, "remember", _TURNLESS),
-    "sim": SimulatedModel("wears and mistakes of your choice", extra=_FREE, open=True),
+    "sim-contracting": SimulatedModel("moves every image towards one colour", "contract", "remember"),
+    "sim-cycle": SimulatedModel("rotates the three colour channels", "cycle", "remember"),
+    "sim-flaky": SimulatedModel("perfect, but often busy and sometimes refuses", None, "remember", _RATES),
+    "sim-miscounting": SimulatedModel("skips additions, then adds several at once", None, "remember", _MISCOUNTING),
+    "sim-replacing": SimulatedModel("replaces some old objects when adding new ones", None, "remember", _REPLACING),
+    "sim-turnless": SimulatedModel("often does not mirror or rotate, and claims it did", None, "remember", _TURNLESS),
+    "sim": SimulatedModel("degradations and mistakes of your choice", extra=_FREE, open=True),
 }
 
 

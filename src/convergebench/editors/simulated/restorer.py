@@ -62,7 +62,7 @@ class SimulatedRestorer(BaseEditor):
 
     def notices(self) -> list[str]:
         """What it is, so that nobody takes its numbers for those of a model."""
-        return [f"{self.name} is simulated: its effects of prompts are planted, and say nothing about any model"]
+        return [f"{self.name} is simulated: its prompt effects are built in and say nothing about any model"]
 
     async def edit(self, request: EditRequest) -> Edited:
         """One restoration, in a thread."""
@@ -93,5 +93,5 @@ def _number(*parts: object) -> int:
 
 
 def sim_restorer(name: str, **options: object) -> SimulatedRestorer:
-    """`sim-restorer`: reads restoration prompts; what length, fidelity and chance do is planted and known."""
+    """`sim-restorer`: reads restoration prompts; the effects of length, fidelity and chance are built in and known."""
     return SimulatedRestorer(name, options)

@@ -21,7 +21,7 @@ class StudioAnswer:
     """None: everywhere."""
     facts: dict[str, object] = field(default_factory=dict)
     added: str = ""
-    """A thing that is new in the picture, by its name; later instructions may call it `it`."""
+    """A thing that is new in the image, by its name; later instructions may call it `it`."""
     colour: Colour | None = None
     moved: bool = False
     """Whether pixels are elsewhere than before, so that places known from earlier steps no longer hold."""

@@ -54,10 +54,13 @@ class StudioEditor(BaseEditor):
 
     def notices(self) -> list[str]:
         """What it is, and what it would do better."""
-        lines = [f"{self.name} is classical image processing, not a model: it shows how a factory works, not how well"]
+        lines = [
+            f"{self.name} is classical image processing, not a model: it shows how a factory works, not how "
+            f"well models do"
+        ]
         absent = [one for one in PACKAGES if one not in self.networks]
         if absent:
-            lines.append(f"{self.name} sees without {', '.join(absent)}; type: cbench weights fetch {' '.join(absent)}")
+            lines.append(f"{self.name} lacks {', '.join(absent)}; type: cbench weights fetch {' '.join(absent)}")
         return lines
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -68,7 +71,7 @@ class StudioEditor(BaseEditor):
         layered = read_layered(request.image)
         task = read_studio_task(request.instruction)
         if min(layered.pixels.shape[:2]) < SMALLEST and task.step not in ("turn", "add"):
-            raise Refused(f"{self.name} edits pictures from {SMALLEST} × {SMALLEST} pixels", reason="too-small")
+            raise Refused(f"{self.name} edits images of at least {SMALLEST} × {SMALLEST} pixels", reason="too-small")
         random = np.random.default_rng(request.seed)
         done = carry_out(StudioScene(layered, self.networks), task, random)
         used: dict[str, object] = {"seed": request.seed, **_asked(task), **done.facts}

@@ -98,7 +98,7 @@ def translate(scene: StudioScene, task: StudioTask) -> StudioAnswer:
     if not new:
         read = ", ".join(line.text for line in scene.writing)[:80]
         raise Refused(
-            f"sim-studio has a dictionary of {len(SIGNS)} words of signs, and none for «{read}»", reason="unknown-word"
+            f"sim-studio has a dictionary of {len(SIGNS)} words found on signs, without «{read}»", reason="unknown-word"
         )
     return _rewritten(scene, new, task)
 

@@ -57,7 +57,7 @@ def recolour(scene: StudioScene, task: StudioTask) -> StudioAnswer:
         mask, how = scene.thing(task.target or "main", task.place)
         amount = soft(mask)
     if not (amount > 0.5).any():
-        raise Refused(f"sim-studio finds no {task.target} in the picture", reason="not-found")
+        raise Refused(f"sim-studio finds no {task.target} in the image", reason="not-found")
     return StudioAnswer(recoloured(scene.pixels, amount, task.colour), amount > 0.5, {"found": how})
 
 
@@ -79,7 +79,7 @@ def move(scene: StudioScene, task: StudioTask) -> StudioAnswer:
     elif task.place in ("bottom", "foreground", "floor"):
         shift_y = 0.98 * height - box.bottom
     if abs(shift_x) + abs(shift_y) < 0.06 * max(height, width):
-        raise Refused("sim-studio finds it there already", reason="nothing-to-do")
+        raise Refused("sim-studio finds it already there", reason="nothing-to-do")
     return _pasted(scene, mask, np.array([[1, 0, shift_x], [0, 1, shift_y]], np.float64), how)
 
 
@@ -105,7 +105,7 @@ def reshape(scene: StudioScene, task: StudioTask) -> StudioAnswer:
 def _found(scene: StudioScene, task: StudioTask) -> tuple[Mask, str]:
     mask, how = scene.thing(task.target or "main", task.place if task.step in ("remove", "replace") else None)
     if mask.mean() > MOST:
-        raise Refused("sim-studio cannot do that with a thing that fills the picture", reason="too-large")
+        raise Refused("sim-studio cannot do that with an object that fills the image", reason="too-large")
     return mask, how
 
 

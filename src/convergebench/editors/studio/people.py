@@ -136,7 +136,7 @@ def _yellow(scene: StudioScene, mask: Mask) -> Pixels:
     row, column, reach = round(face.eyes + 0.3 * face.width), round(face.x), max(2, round(0.18 * face.width))
     sample = lab[max(0, row - reach) : row + reach, max(0, column - reach) : column + reach].reshape(-1, 3)
     if not sample.size:
-        raise Refused("sim-studio finds no face in the picture", reason="no-face")
+        raise Refused("sim-studio finds no face in the image", reason="no-face")
     middle = np.median(sample, axis=0)
     far = np.sqrt((((lab - middle) * (0.3, 1, 1)) ** 2).sum(axis=2))
     skin = np.clip((24 - far) / 10, 0, 1) * mask

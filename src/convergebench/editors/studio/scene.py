@@ -100,10 +100,10 @@ class StudioScene:
         if "human-models" not in self.networks:
             found = find_face(self.pixels)
             if found.score is None:
-                raise Refused("sim-studio finds no face in the picture", reason="no-face")
+                raise Refused("sim-studio finds no face in the image", reason="no-face")
             return found
         if self.mesh is None:
-            raise Refused("sim-studio finds no face in the picture", reason="no-face")
+            raise Refused("sim-studio finds no face in the image", reason="no-face")
         left, right = self.mesh.left_eye.mean(axis=0), self.mesh.right_eye.mean(axis=0)
         middle = (left + right) / 2
         return FaceLayout(float(middle[0]), float(middle[1]), self.mesh.width, self.mesh.confidence)
@@ -117,14 +117,14 @@ class StudioScene:
             return _outlined(self.pixels, ovals, "top")  # a person may reach the other sides
         seen = [one for one in self.objects if one.label == "person" and one.score >= SURE]
         if not seen and self.mesh is None:
-            raise Refused("sim-studio finds no person in the picture", reason="no-person")
+            raise Refused("sim-studio finds no person in the image", reason="no-person")
         from convergebench.vision.masks import object_mask, person_mask
 
         mask = person_mask(self.pixels)
         if mask.mean() < 0.03 and seen and "isnet" in self.networks:
             mask = object_mask(self.pixels, max(seen, key=lambda one: one.box.area).box)
         if mask.mean() < 0.004:
-            raise Refused("sim-studio finds no person in the picture", reason="no-person")
+            raise Refused("sim-studio finds no person in the image", reason="no-person")
         return _largest_parts(mask)
 
     @cached_property
@@ -137,7 +137,7 @@ class StudioScene:
 
         found = lines(Frame(self.pixels))
         if not found:
-            raise Refused("sim-studio finds no writing in the picture", reason="no-text")
+            raise Refused("sim-studio finds no text in the image", reason="no-text")
         return found
 
     def thing(self, name: str, place: str | None = None) -> tuple[Mask, str]:
@@ -154,7 +154,7 @@ class StudioScene:
             raise Refused(f"sim-studio has no way to find a {name} in a picture", reason="unknown-object")
         found = [one for one in self.objects if one.label in labels]
         if not found:
-            raise Refused(f"sim-studio finds no {name} in the picture", reason="not-found")
+            raise Refused(f"sim-studio finds no {name} in the image", reason="not-found")
         best = max(found, key=lambda one: one.score + 0.5 * _fits(one, place, self.shape))
         return self._outline(best), f"detector: {best.label} {best.score:.2f}"
 
@@ -181,7 +181,7 @@ class StudioScene:
             self.face  # noqa: B018
             return region(self.pixels, name)
         if mask.mean() < 0.001:
-            raise Refused(f"sim-studio finds no {name} in the picture", reason="not-found")
+            raise Refused(f"sim-studio finds no {name} in the image", reason="not-found")
         return soft(mask)
 
     def filled(self, mask: Mask) -> Pixels:

@@ -175,7 +175,7 @@ def _about_looks(words: str, known: Patterns) -> StudioTask | None:
 def _about_people(words: str, intent: Intent) -> StudioTask | None:
     for pattern, what in BEYOND:
         if re.search(pattern, words) and not _adds_a_thing(words):
-            raise Refused(f"sim-studio cannot {what}: it would have to make up a person", reason="beyond-the-studio")
+            raise Refused(f"sim-studio cannot {what}: it would have to invent a person", reason="beyond-the-studio")
     return StudioTask("expression", intent.action) if intent.action in ("smile", "sad", "neutral") else None
 
 

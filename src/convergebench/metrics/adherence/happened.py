@@ -40,11 +40,11 @@ def happened(item: Item) -> float:
     if item.reference is None:
         raise Unmeasurable("no-reference", "there is no image to compare with")
     if item.operation == "replicate":
-        raise Unmeasurable("nothing-asked", "a copy was asked for; no edit to look for")
+        raise Unmeasurable("nothing-asked", "a copy was requested; there is no edit to look for")
     if is_geometric(item.operation):
         return transformed(item.subject, item.reference, item.operation)
     if item.operation in UNCHECKED:
-        raise Unmeasurable("not-checkable", f"no rule tells whether '{item.operation}' was done well")
+        raise Unmeasurable("not-checkable", f"no rule can check whether '{item.operation}' was done")
     if item.operation in ("monochrome", "colourise"):
         return _coloured(item.subject, item.reference, item.operation)
     region = changed_region(item.subject, item.reference)
@@ -58,10 +58,10 @@ def _coloured(subject: Frame, parent: Frame, operation: Operation) -> float:
     after, before = mean_lab(subject).chroma, mean_lab(parent).chroma
     if operation == "colourise":
         if before >= COLOURFUL:
-            raise Unmeasurable("already-coloured", f"the picture had colour before (mean chroma {before:.1f})")
+            raise Unmeasurable("already-coloured", f"the image had colour before (mean chroma {before:.1f})")
         return after / (after + COLOURFUL)
     if before < 1:
-        raise Unmeasurable("already-grey", f"the picture had no colour to take out (mean chroma {before:.2f})")
+        raise Unmeasurable("already-grey", f"the image had no colour to remove (mean chroma {before:.2f})")
     return max(0.0, 1 - after / before)
 
 

@@ -29,14 +29,14 @@ from convergebench.types import Operation
     aligned=False,
 )
 def undone(item: Item) -> float:
-    """How far the forward edit was taken back: 1 wholly, 0 not at all; below 0 it got worse."""
+    """How far the forward edit was undone: 1 fully, 0 not at all; below 0 it got worse."""
     if item.reference is None or item.via is None:
         raise Unmeasurable("no-reference", "the image before the round and the edited one are both needed")
     if is_geometric(item.operation):
         return _turned_back(item.subject, item.reference, via=item.via, operation=item.operation)
     region = changed_region(item.via, item.reference)
     if region is None:
-        raise Unmeasurable("nothing-to-undo", "the forward edit changed nothing in particular")
+        raise Unmeasurable("nothing-to-undo", "the forward edit changed nothing measurable")
     left = distance(item.subject, item.reference, region.mask)
     return 1 - left / distance(item.via, item.reference, region.mask)
 
@@ -44,5 +44,5 @@ def undone(item: Item) -> float:
 def _turned_back(subject: Frame, before: Frame, *, via: Frame, operation: Operation | None) -> float:
     forward = INVERSE[operation] if operation is not None else None
     if transformed(via, before, forward) < 0.5:
-        raise Unmeasurable("nothing-to-undo", "the forward edit did not turn or mirror the image")
+        raise Unmeasurable("nothing-to-undo", "the forward edit did not rotate or mirror the image")
     return 1 - distance(subject, before) / distance(via, before)

@@ -39,7 +39,7 @@ def untouched(item: Item, *, smallest: int = 1) -> Untouched:
     subject, reference = pair(item, smallest=smallest)
     found = per_pair(subject, reference, "untouched", lambda: _untouched(subject, reference))
     if found.share < LEAST:
-        raise Unmeasurable("all-edited", f"only {found.share:.0%} of the picture is untouched")
+        raise Unmeasurable("all-edited", f"only {found.share:.0%} of the image is untouched")
     return found
 
 

@@ -21,6 +21,6 @@ from convergebench.metrics.full_reference.delta_e import delta_e
     noticeable=2.3,
 )
 def background_delta_e(item: Item) -> float:
-    """Mean colour difference CIEDE2000 outside the places that were changed."""
+    """Mean colour difference CIEDE2000 outside the changed regions."""
     rest = untouched(item)
     return delta_e(Item(rest.subject, rest.reference)) / rest.share

@@ -26,7 +26,7 @@ from convergebench.metrics.full_reference._structure import WINDOW, structure
     half=0.50,
 )
 def background_ssim(item: Item) -> float:
-    """Structural similarity outside the places that were changed."""
+    """Structural similarity outside the changed regions."""
     rest = untouched(item, smallest=WINDOW)
     lost = 1 - sum(structure(rest.subject, rest.reference).ssim) / 3
     return 1 - lost / rest.share

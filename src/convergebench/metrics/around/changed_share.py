@@ -15,5 +15,5 @@ from convergebench.metrics.base import Item, metric
     self_value=0.0,
 )
 def changed_share(item: Item) -> float:
-    """Share of the picture that differs from the source beyond what happened everywhere."""
+    """Share of the image that changed more than the image as a whole did."""
     return _untouched.changed_share(item)

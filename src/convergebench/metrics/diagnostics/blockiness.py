@@ -38,7 +38,7 @@ def blockiness(item: Item) -> float:
 
 def _blockiness(frame: Frame) -> float:
     if min(frame.size) < 3 * BLOCK:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {3 * BLOCK} pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than {3 * BLOCK} pixels")
     plane = luma(frame)
     across = np.abs(np.subtract(plane[:, 1:], plane[:, :-1])).mean(axis=0)
     down = np.abs(np.subtract(plane[1:], plane[:-1])).mean(axis=1)

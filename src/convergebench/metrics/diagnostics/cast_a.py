@@ -18,5 +18,5 @@ from convergebench.metrics.diagnostics._step import STEP, parent
     aligned=False,
 )
 def cast_a(item: Item) -> float:
-    """Change of the mean a* against the parent: negative is greener, positive redder."""
+    """Change of the mean a* from the previous image: negative is greener, positive redder."""
     return mean_lab(item.subject).a - mean_lab(parent(item)).a

@@ -18,5 +18,5 @@ from convergebench.metrics.diagnostics._step import STEP, parent
     aligned=False,
 )
 def cast_b(item: Item) -> float:
-    """Change of the mean b* against the parent: negative is bluer, positive yellower."""
+    """Change of the mean b* from the previous image: negative is bluer, positive yellower."""
     return mean_lab(item.subject).b - mean_lab(parent(item)).b

@@ -17,5 +17,5 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     version=2,  # large crops are found since registration looks in all places
 )
 def crop(item: Item) -> float:
-    """Share of the parent's area that is out of view, by registration."""
+    """Share of the previous image's area that was cropped off, by registration."""
     return placement(item).crop

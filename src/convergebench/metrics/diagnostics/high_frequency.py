@@ -38,7 +38,7 @@ def high_frequency(item: Item) -> float:
 
 def _share(frame: Frame) -> float:
     if min(frame.size) < SMALLEST:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {SMALLEST} pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than {SMALLEST} pixels")
     width, height = _fast(frame.width), _fast(frame.height)
     left, top = (frame.width - width) // 2, (frame.height - height) // 2
     plane = luma(frame)[top : top + height, left : left + width]
@@ -50,7 +50,7 @@ def _share(frame: Frame) -> float:
     energy *= doubled
     total = float(energy.sum(dtype=np.float64))
     if total <= 1e-6 * energy.size:
-        raise Unmeasurable("featureless", "one grey has no spectrum")
+        raise Unmeasurable("featureless", "an image of one grey has no spectrum")
     return float((energy * outer).sum(dtype=np.float64)) / total
 
 

@@ -41,7 +41,7 @@ def noise(item: Item) -> float:
 
 def _noise(frame: Frame) -> float:
     if min(frame.size) < 8:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under 8 pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than 8 pixels")
     response = cv2.sepFilter2D(luma(frame), -1, _MASK, _MASK)[1:-1, 1:-1]
     return _median(np.abs(response)) * _FROM_MEDIAN / _GAIN
 

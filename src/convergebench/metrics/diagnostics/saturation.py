@@ -17,5 +17,5 @@ from convergebench.metrics.diagnostics._step import STEP
     aligned=False,
 )
 def saturation(item: Item) -> float:
-    """Mean chroma √(a*² + b*²): 0 is grey; it grows as colours burn in."""
+    """Mean chroma √(a*² + b*²): 0 is grey; it grows as colours become oversaturated."""
     return mean_lab(item.subject).chroma

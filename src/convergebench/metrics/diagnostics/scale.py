@@ -19,5 +19,5 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     version=2,  # large crops are found since registration looks in all places
 )
 def scale(item: Item) -> float:
-    """Pixels of the image per pixel of its parent, mean of both axes, by registration."""
+    """Pixels of the image per pixel of the previous one, mean of both axes, by registration."""
     return placement(item).scale

@@ -20,5 +20,5 @@ from convergebench.metrics.diagnostics._step import STEP, placement
     version=2,  # large crops are found since registration looks in all places
 )
 def shift_x(item: Item) -> float:
-    """How far the content moved right at the centre, in the parent's pixels, by registration."""
+    """How far the content moved right at the centre, in pixels of the previous image, by registration."""
     return placement(item).shift_x

@@ -24,7 +24,7 @@ from convergebench.metrics.operations import expected
     aligned=False,
 )
 def side_effect(item: Item) -> float:
-    """Mean colour change (CIE76) outside the region that was edited; everywhere for mirroring and turning."""
+    """Mean colour change (CIE76) outside the edited region; over the whole image for mirroring and rotating."""
     start = expected(parent(item), item.operation)
     if item.subject.size != start.size:
         raise Unmeasurable("size", f"{item.subject.width}×{item.subject.height} vs {start.width}×{start.height}")

@@ -35,7 +35,7 @@ _SMALL = np.float32(1e-12)
     paper="Sharma et al. 2005, doi:10.1002/col.20070 (CIEDE2000)",
 )
 def delta_e(item: Item) -> float:
-    """Mean colour difference CIEDE2000 over pixels; 1 is about the least a person can see."""
+    """Mean colour difference CIEDE2000 over pixels; 1 is about the smallest difference people can see."""
     subject, reference = pair(item)
     x, y = [plane.ravel() for plane in lab(reference)], [plane.ravel() for plane in lab(subject)]
     count = x[0].size

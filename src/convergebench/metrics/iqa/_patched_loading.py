@@ -89,7 +89,7 @@ class WeightFiles:
         unused = set(self.files) - self.used
         if unused and self.folder is None:
             raise Prerequisite(
-                f"{self.name}: pyiqa did not read {', '.join(sorted(unused))}; it is not the one expected"
+                f"{self.name}: pyiqa did not read {', '.join(sorted(unused))}; it is not the expected version"
             )
 
 

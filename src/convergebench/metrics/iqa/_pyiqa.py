@@ -55,7 +55,9 @@ class PyiqaNetwork:
         """The score of the image, as pyiqa gives it."""
         frame = item.subject
         if min(frame.size) < self.smallest:
-            raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {self.smallest} pixels a side")
+            raise Unmeasurable(
+                "too-small", f"{frame.width}×{frame.height} has a side shorter than {self.smallest} pixels"
+            )
         device = here().device
         with _lock:
             net = self.built(device)
@@ -115,7 +117,7 @@ def _imported(network: PyiqaNetwork) -> list[Any]:
     except metadata.PackageNotFoundError:
         raise Prerequisite(f"{network.name} needs pyiqa: {install}") from None
     if version != PYIQA:
-        raise Prerequisite(f"{network.name} is checked with pyiqa {PYIQA}, here is {version}: {install}")
+        raise Prerequisite(f"{network.name} is tested with pyiqa {PYIQA}, but {version} is installed: {install}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -123,7 +125,7 @@ def _imported(network: PyiqaNetwork) -> list[Any]:
             return [import_module(f"pyiqa.archs.{module}") for module in network.modules]
     except ImportError as error:
         hint = " (setuptools below 81 has it)" if error.name == "pkg_resources" else ""
-        raise Prerequisite(f"{network.name}: pyiqa does not import here: {error}{hint}; {install}") from error
+        raise Prerequisite(f"{network.name}: pyiqa cannot be imported: {error}{hint}; {install}") from error
 
 
 def _run(net: Any, frame: Frame, device: str) -> float:

@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork("arniqa", modules=("arniqa_arch",), weights=("pyiqa-arni
     **pyiqa_facts("arniqa"),
 )
 def arniqa(item: Item) -> float:
-    """Distortion-aware network with a line fitted to opinions of KonIQ-10k."""
+    """Distortion-aware network with a linear regressor fitted to KonIQ-10k."""
     return _NETWORK.score(item)

@@ -25,5 +25,5 @@ _NETWORK = PyiqaNetwork("clipiqa", modules=("clipiqa_arch",), weights=("clip-rn5
     **pyiqa_facts("clipiqa"),
 )
 def clipiqa(item: Item) -> float:
-    """Share of five good phrases over their opposites, by CLIP RN50."""
+    """Preference for five positive phrases over their opposites, by CLIP RN50."""
     return _NETWORK.score(item)

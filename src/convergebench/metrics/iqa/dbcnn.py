@@ -28,5 +28,5 @@ _NETWORK = PyiqaNetwork(
     **pyiqa_facts("dbcnn"),
 )
 def dbcnn(item: Item) -> float:
-    """Two networks, for synthetic and for real damage, pooled bilinearly."""
+    """Two networks, for synthetic and for authentic distortions, pooled bilinearly."""
     return _NETWORK.score(item)

@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork("hyperiqa", modules=("hypernet_arch",), weights=("pyiqa-
     **pyiqa_facts("hyperiqa"),
 )
 def hyperiqa(item: Item) -> float:
-    """Network whose last layers are written for each image, mean of 25 squares."""
+    """Network whose last layers are predicted for each image, mean of 25 crops."""
     return _NETWORK.score(item)

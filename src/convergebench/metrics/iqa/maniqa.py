@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork("maniqa", modules=("maniqa_arch",), weights=("pyiqa-mani
     **pyiqa_facts("maniqa"),
 )
 def maniqa(item: Item) -> float:
-    """Vision transformer with multi-dimensional attention, mean of 20 squares."""
+    """Vision transformer with multi-dimensional attention, mean of 20 crops."""
     return _NETWORK.score(item)

@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork("paq2piq", modules=("paq2piq_arch",), weights=("pyiqa-pa
     **pyiqa_facts("paq2piq"),
 )
 def paq2piq(item: Item) -> float:
-    """ResNet-18 trained on opinions about pictures and their patches."""
+    """ResNet-18 trained on opinions about images and their patches."""
     return _NETWORK.score(item)

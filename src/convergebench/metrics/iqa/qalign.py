@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork(
     **pyiqa_facts("qalign"),
 )
 def qalign(item: Item) -> float:
-    """Rating by the vision-language model OneAlign, its five words averaged."""
+    """Rating by the vision-language model OneAlign, averaged over its five levels."""
     return _NETWORK.score(item)

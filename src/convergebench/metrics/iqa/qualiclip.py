@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork(
     **pyiqa_facts("qualiclip"),
 )
 def qualiclip(item: Item) -> float:
-    """Share of good phrases over their opposites, by a CLIP tuned on damage."""
+    """Preference for positive phrases over their opposites, by a CLIP tuned on degradations."""
     return _NETWORK.score(item)

@@ -26,5 +26,5 @@ _NETWORK = PyiqaNetwork("topiq_nr", modules=("topiq_arch",), weights=("pyiqa-top
     **pyiqa_facts("topiq-nr"),
 )
 def topiq_nr(item: Item) -> float:
-    """Attention from meaning down to detail, trained on KonIQ-10k."""
+    """Top-down attention from semantics to detail, trained on KonIQ-10k."""
     return _NETWORK.score(item)

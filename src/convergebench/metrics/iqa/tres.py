@@ -27,5 +27,5 @@ _NETWORK = PyiqaNetwork("tres", modules=("tres_arch",), weights=("pyiqa-tres",),
     **pyiqa_facts("tres"),
 )
 def tres(item: Item) -> float:
-    """ResNet-50 and transformer, mean of 50 squares and their mirror images."""
+    """ResNet-50 and transformer, mean of 50 crops and their mirror images."""
     return _NETWORK.score(item)

@@ -69,7 +69,7 @@ class AskedMetric:
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """Always raises `StudyError`: its values come from a role's replies, not from pixels."""
         raise StudyError(
-            f"{self.facts.name} asks a {self.facts.asks}; it is filled in by cbench measure, not computed from pixels"
+            f"{self.facts.name} asks a {self.facts.asks}; cbench measure asks for it; it is not computed from pixels"
         )
 
 

@@ -17,7 +17,7 @@ def metric_from_rubric(rubric: Rubric, path: str) -> AskedMetric:
     if table is None:
         raise StudyError(f"{path} has no [metric] table, so it is not a metric")
     if rubric.name in names("metrics"):
-        raise StudyError(f"{path} is called '{rubric.name}' like a metric that there is already; rename it")
+        raise StudyError(f"{path} is called '{rubric.name}' like an existing metric; rename it")
     (field,) = (field for field in rubric.reply.fields if field.name == table.value)
     assert field.scale is not None
     facts = MetricFacts(

@@ -28,7 +28,7 @@ from convergebench.metrics.judged._asked import ParsedReply, asked
     range=(0.0, inf),
 )
 def judge_count(reply: ParsedReply) -> float:
-    """How many things of the kind that was to be added are in the picture, as a judge counts them."""
+    """How many objects of the kind to be added are in the image, as a judge counts them."""
     count = reply.number("count")
     if not count.is_integer():
         raise Unmeasurable("cannot-tell", f"{count:g} is not a number of things")

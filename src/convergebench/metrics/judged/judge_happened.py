@@ -25,5 +25,5 @@ from convergebench.metrics.judged._asked import ParsedReply, asked
     self_value=0.0,
 )
 def judge_happened(reply: ParsedReply) -> float:
-    """How far the instruction was carried out as a judge sees it: 1 wholly, 0 not at all."""
+    """How far the instruction was carried out, as a judge sees it: 1 fully, 0 not at all."""
     return reply.share("carried_out")

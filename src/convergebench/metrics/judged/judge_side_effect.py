@@ -23,5 +23,5 @@ from convergebench.metrics.judged._asked import ParsedReply, asked
     self_value=0.0,
 )
 def judge_side_effect(reply: ParsedReply) -> float:
-    """How much else changed as a judge sees it: 0 nothing, 1 another picture."""
+    """How much else changed, as a judge sees it: 0 nothing, 1 a different image."""
     return reply.share("severity")

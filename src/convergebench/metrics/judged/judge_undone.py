@@ -23,5 +23,5 @@ from convergebench.metrics.judged._asked import ParsedReply, asked
     self_value=1.0,
 )
 def judge_undone(reply: ParsedReply) -> float:
-    """How far the edit was taken back as a judge sees it: 1 without a trace, 0 not at all."""
+    """How far the edit was undone, as a judge sees it: 1 without a trace, 0 not at all."""
     return reply.share("undone")

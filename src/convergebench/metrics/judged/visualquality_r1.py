@@ -30,5 +30,5 @@ from convergebench.metrics.judged._asked import ParsedReply, asked
     licence="Apache-2.0 (prompt and weights)",
 )
 def visualquality_r1(reply: ParsedReply) -> float:
-    """Quality as a reasoning vision model rates it, meant to be from 1 to 5."""
+    """Quality as a reasoning vision model rates it, nominally from 1 to 5."""
     return reply.number("score")

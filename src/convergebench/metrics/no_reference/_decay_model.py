@@ -71,7 +71,7 @@ def shipped_model(checksum: str) -> DecayModel:
     data = NUMBERS.read_bytes()
     if hashlib.sha256(data).hexdigest() != checksum:
         again = "pip install --force-reinstall convergebench"
-        raise Prerequisite(f"{NUMBERS.name} is not the one of this version; install the package again: {again}")
+        raise Prerequisite(f"{NUMBERS.name} is not the file of this version; install the package again: {again}")
     return from_document(json.loads(data))
 
 

@@ -31,7 +31,7 @@ def distance(frame: Frame, *, rounded: bool, faintest: float) -> float:
     `rounded`: whether resizing ends in whole grey levels; `faintest`: the least magnitude a gradient is given.
     """
     if min(frame.size) < SMALLEST:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {SMALLEST} pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than {SMALLEST} pixels")
     template = _template(locate("ilniqe-template"))
     return distance_from(template, features(maps.normalised(frame.pixels, rounded=rounded), faintest))
 

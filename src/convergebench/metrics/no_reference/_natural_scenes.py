@@ -66,10 +66,10 @@ def _rounded_luma(frame: Frame) -> Pixels:
 def textured_luma(frame: Frame, *, smallest: int) -> Pixels:
     """`rounded_luma`; `Unmeasurable` if a side is under `smallest` or the image is one even grey."""
     if min(frame.size) < smallest:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {smallest} pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than {smallest} pixels")
     luma = rounded_luma(frame)
     if luma.min() == luma.max():
-        raise Unmeasurable("featureless", "one even grey has no texture to judge")
+        raise Unmeasurable("featureless", "an image of one grey has no texture to judge")
     return luma
 
 

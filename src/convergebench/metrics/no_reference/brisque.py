@@ -128,6 +128,6 @@ def read_machine(path: Path) -> SupportVectorModel:
             place, _, value = entry.partition(":")
             vectors[row, int(place) - 1] = float(value)  # what is not written is 0
     if facts.get("kernel_type") != "rbf" or len(lines) != int(facts.get("total_sv", 0)):
-        raise Prerequisite(f"{path} is not a whole model of BRISQUE; fetch it again: cbench weights fetch brisque-live")
+        raise Prerequisite(f"{path} is not a complete BRISQUE model; fetch it again: cbench weights fetch brisque-live")
     weights = np.array([float(first) for first, *_ in lines])
     return SupportVectorModel(vectors, weights, float(facts["gamma"]), float(facts["rho"]))

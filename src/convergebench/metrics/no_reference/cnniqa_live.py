@@ -75,7 +75,7 @@ def cnniqa_live(items: Sequence[Item]) -> list[float | Unmeasurable]:
 
 def _measured(frame: Frame) -> float | Unmeasurable:
     if min(frame.size) <= PATCH:
-        return Unmeasurable("too-small", f"{frame.width}×{frame.height} is not over {PATCH} pixels a side")
+        return Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side of {PATCH} pixels or less")
     return _score(patches(frame), here())
 
 
@@ -124,6 +124,6 @@ def _state(place: Place) -> dict[str, Tensor]:
     path = locate("cnniqa-live")
     state = torch_state(path)
     if {name: tuple(tensor.shape) for name, tensor in state.items()} != SHAPES:
-        raise Prerequisite(f"{path} is not this network's; fetch it again: cbench weights fetch cnniqa-live")
+        raise Prerequisite(f"{path} does not belong to this network; fetch it again: cbench weights fetch cnniqa-live")
     dtype = torch.bfloat16 if place.precision == "bfloat16" else torch.float32
     return {name: tensor.to(place.device, dtype) for name, tensor in state.items()}

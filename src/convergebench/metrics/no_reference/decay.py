@@ -53,11 +53,11 @@ TRAINED_ON = (
     learned_from=TRAINED_ON,
 )
 def decay(item: Item) -> float:
-    """How much a picture looks as if an image model had remade it again and again."""
+    """How much an image looks as if a model had edited it many times."""
     frame = item.subject
     if min(frame.size) < SMALLEST:
-        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} is under {SMALLEST} pixels a side")
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has a side shorter than {SMALLEST} pixels")
     if (frame.pixels == frame.pixels[:1, :1]).all():
-        raise Unmeasurable("featureless", "one even colour has no texture to judge")
+        raise Unmeasurable("featureless", "an image of one colour has no texture to judge")
     model = shipped_model(CHECKSUM)
     return float(np.round(model.score(model.select(features_of(frame))), 6))

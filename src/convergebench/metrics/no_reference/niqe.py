@@ -78,9 +78,7 @@ def _whole_blocks(frame: Frame) -> Pixels:
     luma = textured_luma(frame, smallest=BLOCK)
     height, width = (side // BLOCK * BLOCK for side in luma.shape)
     if height * width < 2 * BLOCK**2:
-        raise Unmeasurable(
-            "too-small", f"{frame.width}×{frame.height} holds one block of {BLOCK} pixels; two are needed"
-        )
+        raise Unmeasurable("too-small", f"{frame.width}×{frame.height} has one block of {BLOCK} pixels; two are needed")
     return np.ascontiguousarray(luma[:height, :width])
 
 
@@ -103,6 +101,6 @@ def _model(path: Path) -> tuple[Numbers, Numbers]:
     try:
         mean, covariance = found["mu_pris_param"].ravel(), found["cov_pris_param"]
     except KeyError:
-        message = f"{path} does not hold the model of NIQE; fetch it again: cbench weights fetch niqe-live"
+        message = f"{path} is not a NIQE model; fetch it again: cbench weights fetch niqe-live"
         raise Prerequisite(message) from None
     return mean, covariance

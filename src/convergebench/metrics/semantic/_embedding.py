@@ -56,7 +56,7 @@ def too_small(frame: Frame) -> Unmeasurable | None:
     """Why an image cannot be embedded; None if it can."""
     if min(frame.size) < SMALLEST:
         width, height = frame.size
-        return Unmeasurable("too-small", f"{width}×{height} is under {SMALLEST} pixels a side")
+        return Unmeasurable("too-small", f"{width}×{height} has a side shorter than {SMALLEST} pixels")
     return None
 
 

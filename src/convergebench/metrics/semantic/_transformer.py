@@ -93,5 +93,5 @@ def network(kind: str, folder: Path, place: Place) -> Any:
             logging.enable_progress_bar()
     missing = sorted(map(str, (*report["missing_keys"], *report["mismatched_keys"])))
     if missing:
-        raise Prerequisite(f"{folder} lacks {len(missing)} tensors of {kind}, {missing[0]} for one; fetch it again")
+        raise Prerequisite(f"{folder} lacks {len(missing)} tensors of {kind}, e.g. {missing[0]}; fetch it again")
     return model.to(place.device, weight_type(place)).eval()

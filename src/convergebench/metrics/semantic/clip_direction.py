@@ -58,7 +58,7 @@ def _start(item: Item) -> Frame:
 
 def _problem(item: Item) -> Unmeasurable | None:
     if not item.before.strip() or not item.after.strip() or item.before == item.after:
-        return Unmeasurable("no-words", "there are no two captions that tell before from after")
+        return Unmeasurable("no-words", "there are no captions for before and after")
     return problem(item) or (too_small(item.via) if item.via is not None else None)
 
 
@@ -67,7 +67,7 @@ def _direction(item: Item, vectors: Mapping[int, Vector]) -> float | Unmeasurabl
     text = embed_text(item.after) - embed_text(item.before)
     lengths = float(np.linalg.norm(image)), float(np.linalg.norm(text))
     if lengths[1] < NOWHERE:
-        return Unmeasurable("no-words", "the two captions mean the same to the model")
+        return Unmeasurable("no-words", "the two captions are the same to the model")
     if lengths[0] < NOWHERE:
         return 0.0
     return float(np.clip(image @ text / (lengths[0] * lengths[1]), -1, 1))

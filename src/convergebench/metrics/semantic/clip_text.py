@@ -40,5 +40,5 @@ def clip_text(items: Sequence[Item]) -> list[float | Unmeasurable]:
 
 def _problem(item: Item) -> Unmeasurable | None:
     if not item.after.strip():
-        return Unmeasurable("no-words", "no caption says what the picture should show")
+        return Unmeasurable("no-words", "no caption says what the image should show")
     return too_small(item.subject)

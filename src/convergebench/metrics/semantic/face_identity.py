@@ -69,7 +69,7 @@ class DetectedFace(NamedTuple):
     weights=(WEIGHTS,),
 )
 def face_identity(item: Item) -> float:
-    """Distance of two faces in dlib's 128 numbers; over 0.6 it is taken for another person."""
+    """Distance of two faces in dlib's 128-dimensional embedding; above 0.6 they count as different people."""
     subject, reference = pair(item)
     known = faces(reference)
     if not known:

@@ -68,7 +68,7 @@ def _descriptor(frame: Frame) -> NDArray[np.float64]:
     vector = np.concatenate([_texture(lightness), _layout(lightness, a, b)])
     length = float(np.linalg.norm(vector))
     if length < 0.1:
-        raise Unmeasurable("featureless", "one even grey has no layout")
+        raise Unmeasurable("featureless", "an image of one grey has no layout")
     return vector / length
 
 

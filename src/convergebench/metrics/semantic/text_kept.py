@@ -46,7 +46,7 @@ FEWEST = 3
     weights=(WEIGHTS,),
 )
 def text_kept(item: Item) -> float:
-    """Share of the reference's letters that can still be read at their place in the subject."""
+    """Share of the reference's letters that can still be read in the same place."""
     subject, reference = pair(item)
     expected = [(line, letters(line.text)) for line in lines(reference)]
     total = sum(len(word) for _, word in expected)

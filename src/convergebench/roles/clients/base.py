@@ -164,7 +164,7 @@ class ModelClient(ABC):
         where = f"the key in {self.key}" if self.key else "a request without a key; name its variable with: key ="
         if message:
             return Prerequisite(f"{message} (it was sent {where})")
-        return Prerequisite(f"{self.base_url} answers {status}: it does not take {where}")
+        return Prerequisite(f"{self.base_url} answers {status}: it rejects {where}")
 
 
 def redacted(text: str) -> str:

@@ -83,7 +83,7 @@ class GeminiClient(ModelClient):
         if found.unavailable:
             return Prerequisite(verdict.message)
         if found.day_spent:
-            return Prerequisite(f"{verdict.message} (the quota of this day is spent)")
+            return Prerequisite(f"{verdict.message} (today's quota is used up)")
         if verdict.kind == "busy":
             return Transient(verdict.message, retry_after=_pause(verdict.retry_after, found), raw=verdict.raw)
         return self.error_for(verdict, status or answer.status)

@@ -29,7 +29,7 @@ def require_networks() -> None:
 
     for module in MODULES:
         if find_spec(module) is None:
-            raise Prerequisite(f'looking into pictures needs {module}: pip install "convergebench[vision,text]"')
+            raise Prerequisite(f'analysing images needs {module}: pip install "convergebench[vision,text]"')
     for name in WEIGHTS:
         locate(name)
 

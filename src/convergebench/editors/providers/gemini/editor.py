@@ -60,7 +60,7 @@ class GeminiEditor(LibraryEditor):
         known = LEVELS.get(model.wire_id, ())
         listed = not model.id.startswith(f"{self.provider}:")
         if self.options.thinking and listed and self.options.thinking not in known:
-            takes = f"takes thinking = {', '.join(known)}" if known else "cannot be told how hard to think"
+            takes = f"takes thinking = {', '.join(known)}" if known else "has no thinking levels"
             raise StudyError(f"{name} {takes}; it was given '{self.options.thinking}'")
 
     async def edit(self, request: EditRequest) -> Edited:
@@ -121,7 +121,7 @@ class GeminiEditor(LibraryEditor):
         except (UnicodeDecodeError, RecursionError) as error:  # an error body that cannot be decoded
             raise BadReply(f"{self.name} answered with something that is not text", unsettled=True) from error
         except ValueError as error:  # the library validates its arguments
-            raise StudyError(f"{self.name} cannot be asked so: {clean(str(error))}") from error
+            raise StudyError(f"{self.name} cannot be called this way: {clean(str(error))}") from error
         body = found.sdk_http_response.body or ""
         return HttpReply(200, found.sdk_http_response.headers or {}, body.encode("utf-8", "replace"), self.base_url)
 

@@ -14,12 +14,12 @@ def failure(answer: HttpReply) -> EditorError:
     error = google_error(answer.data)
     if error.key_rejected:  # its message may repeat the key
         where = origin(answer.address)
-        return Unavailable(f"{where} answers {answer.status}: it does not take the key", raw=verdict.raw)
+        return Unavailable(f"{where} answers {answer.status}: it rejects the key", raw=verdict.raw)
     if error.unavailable:
         return Unavailable(verdict.message, raw=verdict.raw)
     if answer.status != 429:
         return verdict.as_editor_error()
     if error.day_spent:
-        return Unavailable(f"{verdict.message} (the quota of this day is spent)", raw=verdict.raw)
+        return Unavailable(f"{verdict.message} (today's quota is used up)", raw=verdict.raw)
     seconds = verdict.retry_after if verdict.retry_after is not None else error.retry_after
     return Transient(verdict.message, retry_after=seconds, raw=verdict.raw)

@@ -53,7 +53,7 @@ class GeminiReply:
     def refusal(self, name: str, dollars: float) -> EditorError:
         """The error to raise if there is no image."""
         if self.blocked:
-            why = self.message or self.words or "the question was not let through"
+            why = self.message or self.words or "the prompt was blocked"
             return Refused(clean(f"{self.blocked}: {why}"), reason=self.blocked, raw=self.raw, dollars=dollars)
         why = self.message or self.words
         if self.finish in REFUSAL_REASONS:

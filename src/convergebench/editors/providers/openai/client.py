@@ -65,10 +65,10 @@ class OpenAIEditor(LibraryEditor):
             )
         if options.input_fidelity and not _has_fidelity(self.image_model, options.input_fidelity):
             raise StudyError(
-                f"{self.image_model} does not take input_fidelity = {options.input_fidelity}; leave it out"
+                f"{self.image_model} does not support input_fidelity = {options.input_fidelity}; leave it out"
             )
         if options.background == "transparent" and options.output_format == "jpeg":
-            raise StudyError(f"{name}: JPEG holds no transparency; use output_format = png or webp")
+            raise StudyError(f"{name}: JPEG has no transparency; use output_format = png or webp")
         if options.size:
             checked_size(options.size, self.image_model)
         # a fixed size leaves no choice per call; and another image model has other sizes
@@ -113,7 +113,7 @@ class OpenAIEditor(LibraryEditor):
             cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
             raise Transient(connection_error(origin(self.base_url), cause), unsettled=_was_sent(error)) from error
         except openai.OpenAIError as error:
-            raise BadReply(f"{self.name} answered oddly: {clean(str(error))}", unsettled=True) from error
+            raise BadReply(f"{self.name} agave an unexpected answer: {clean(str(error))}", unsettled=True) from error
         body = answer_of(found.http_response).json()
         if not isinstance(body, dict):
             message = f"{self.name} answered with a {type(body).__name__}"
@@ -148,9 +148,9 @@ def failure(answer: HttpReply) -> EditorError:
     """The error to raise for a failed call."""
     verdict = classify_failure(answer, refusals=REFUSAL_CODES)
     if verdict.code == "previous_response_not_found":
-        return EditorError(f"{verdict.message} (a session is kept for 30 days; run this chain anew)", raw=verdict.raw)
+        return EditorError(f"{verdict.message} (sessions are kept for 30 days; run this chain again)", raw=verdict.raw)
     if answer.status == 429 and verdict.kind == "busy" and _DAILY_LIMIT.search(verdict.message):
-        return Unavailable(f"{verdict.message} (the quota of this day is spent)", raw=verdict.raw)
+        return Unavailable(f"{verdict.message} (today's quota is used up)", raw=verdict.raw)
     return verdict.as_editor_error()
 
 

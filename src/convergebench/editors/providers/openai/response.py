@@ -48,7 +48,7 @@ class ResponsesReply:
                 return self._fault(name, fault, dollars)
         cut = text(table(self.body.get("incomplete_details")).get("reason"))
         if cut == "content_filter":
-            detail = self.words or "the answer was cut by a filter"
+            detail = self.words or "the answer was cut off by a filter"
             return Refused(clean(f"{cut}: {detail}"), reason=cut, raw=self.raw, dollars=dollars)
         if self.refused:
             return Refused(clean(self.refused), reason="refusal", raw=self.raw, dollars=dollars)

@@ -90,8 +90,9 @@ def checked_size(given: str, image_model: str) -> None:
     if any_size(image_model):
         if not is_possible(size):
             raise StudyError(
-                f"{image_model} does not make size = '{given}'; both sides are multiples of {STEP}, at most {EDGE}, "
+                f"{image_model} does not support size = '{given}'; both sides must be multiples of {STEP}, at most "
+                f"{EDGE}, "
                 f"their ratio at most 3:1, {LEAST} to {MOST} pixels in all, such as 1024x1024"
             )
     elif match is None or (fixed_sizes(image_model) and size not in FIXED):
-        raise StudyError(f"{image_model} does not make size = '{given}'; use {', '.join(map(str, FIXED))} or auto")
+        raise StudyError(f"{image_model} does not support size = '{given}'; use {', '.join(map(str, FIXED))} or auto")

@@ -26,7 +26,9 @@ class Tile:
     labels: tuple[str, ...]
 
 
-def _cells(columns: tuple[int, ...], *, left: int, top: int, step: int, size: int) -> tuple[tuple[int, int, int, int], ...]:
+def _cells(
+    columns: tuple[int, ...], *, left: int, top: int, step: int, size: int
+) -> tuple[tuple[int, int, int, int], ...]:
     return tuple((left + step * column, top, left + step * column + size, top + size) for column in columns)
 
 

@@ -17,7 +17,9 @@ def measure(
     paths: Annotated[list[Path], typer.Argument(help="A run directory, or image files and folders of them.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Metric or set; repeat [default: those of the run's study]"),
+        typer.Option(
+            "--metric", "-m", help="Metric, set or your own FILE.py:NAME; repeat [default: those of the run's study]"
+        ),
     ] = None,
     align: Annotated[
         str | None, typer.Option(help="auto, strict, fit or crop-aware [default: as the run's study says, else auto]")

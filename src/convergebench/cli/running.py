@@ -34,7 +34,10 @@ def run(
     partial: Annotated[
         bool, typer.Option("--partial", help="Leave out pictures of the suite that were not fetched, and name them.")
     ] = False,
-    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", help="Metrics instead of the study's.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metrics instead of the study's; your own function: FILE.py:NAME."),
+    ] = None,
     align: Annotated[
         str | None,
         typer.Option(

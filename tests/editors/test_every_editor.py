@@ -27,7 +27,7 @@ MADE = (
     *("remake(taesd, megapixels=0.004, back=same)", "remake(span-x2, megapixels=0.01, format=webp, back=same)"),
 )
 OTHERS = {
-    *("replay", "diffusers", "http", "resave", *COMPOSITES),  # need options
+    *("replay", "diffusers", "gradio", "http", "resave", *COMPOSITES),  # need options
     *(name for name in TABLE if name.startswith(("flux-", "qwen-", "instruct-"))),  # gigabytes
     *(name for name in TABLE if name.startswith("remake-")),  # a megapixel a call; `remake(…)` stands for them
     *("inpaint-remove", "inpaint-recolour"),  # refuse to add; `inpaint` stands for them

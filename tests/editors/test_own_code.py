@@ -248,6 +248,10 @@ def _factory(name: str, **options: Any) -> Editor:
     return _Editor()
 
 
+def _labelled(label: str, level: int = 1) -> Editor:
+    return _Editor()
+
+
 def _blur(image: Any, instruction: str, *, radius: int = 1) -> Any:
     return image
 
@@ -260,6 +264,7 @@ def _blur(image: Any, instruction: str, *, radius: int = 1) -> Any:
         (_Editor(), "editor"),
         (partial(_factory, level=1), "factory"),
         (lambda name: _Editor(), "factory"),
+        (_labelled, "factory"),
         (lambda **options: _Editor(), "factory"),
         (_blur, "function"),
         (partial(_blur, radius=2), "function"),

@@ -17,7 +17,9 @@ def measure(
     paths: Annotated[list[Path], typer.Argument(help="A run directory, or image files and folders.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Metric or metric set; repeatable [default: those of the run's study]"),
+        typer.Option(
+            "--metric", "-m", help="Metric, set or your own FILE.py:NAME; repeatable [default: those of the run's study]"
+        ),
     ] = None,
     align: Annotated[
         str | None, typer.Option(help="Alignment: auto, strict, fit or crop-aware [default: the study's, else auto]")

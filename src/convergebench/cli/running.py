@@ -43,7 +43,9 @@ def run(
     ] = False,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="Metric or metric set to use instead of the study's; repeatable."),
+        typer.Option(
+            "--metric", "-m", help="Metric, set or your own FILE.py:NAME to use instead of the study's; repeatable."
+        ),
     ] = None,
     align: Annotated[
         str | None,

@@ -79,4 +79,5 @@ TABLE: dict[str, str] = {
     "instruct-pix2pix": "convergebench.editors.diffusers.factories:instruct_pix2pix",
     "diffusers": "convergebench.editors.diffusers.factories:diffusers",
     "http": "convergebench.editors.http.editor:http",
+    "gradio": "convergebench.editors.gradio.editor:gradio",
 }

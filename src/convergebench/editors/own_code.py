@@ -117,9 +117,12 @@ def _edits(target: Any) -> bool:
     if not callable(target):
         return False
     try:
-        parameters = list(inspect.signature(target).parameters.values())
+        signature = inspect.signature(target)
     except (TypeError, ValueError):  # written in C: no factory of editors is
         return True
+    given, parameters = signature.return_annotation, list(signature.parameters.values())
+    if "Editor" in str(given) or callable(getattr(given, "edit", None)):
+        return False
     places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     free = [one for one in places if one.name != "seed" or not takes_seed(target)]
     if len(free) < 2 or free[0].name == "name":

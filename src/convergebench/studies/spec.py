@@ -170,7 +170,7 @@ def file_model(study: str) -> type[StudySpec]:
 def read_spec(path: Path) -> StudySpec:
     """Read a study file, or one line that says what is wrong with it."""
     if not path.exists():
-        raise StudyError(f"no study file at {path}; try: cbench run demo-light, or cbench init my-study")
+        raise StudyError(f"no study file at {path}; try: cbench run studies/roundtrip.toml")
     return parse_spec(read_toml(path), where=str(path))
 
 

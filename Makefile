@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench mutants docs notebooks clean install
+.PHONY: demo test check bench mutants docs notebooks dist clean install
 
 install: $(VENV)/.installed
 
@@ -55,6 +55,12 @@ docs: install ## regenerate the pages that are made from the code
 
 notebooks: install ## execute the notebooks of docs/notebooks again
 	$(BIN)/python -m docs.run_notebooks
+
+dist: | $(BIN)/python ## source archive and wheel, checked as the package index would
+	$(PIP) 'build>=1.2' 'twine>=6.1'
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

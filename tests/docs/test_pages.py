@@ -10,7 +10,15 @@ from tests.editors.providers.loopback import Answer, serving
 
 
 @pytest.mark.parametrize(
-    ("page", "commands"), [("tutorial", 19), ("add-an-editor", 11), ("add-a-metric", 3), ("paper-figure", 4)]
+    ("page", "commands"),
+    [
+        ("tutorial", 19),
+        ("add-an-editor", 11),
+        ("add-a-metric", 3),
+        ("paper-figure", 4),
+        ("everyday", 6),
+        ("pairs", 2),
+    ],
 )
 def test_what_a_page_tells_to_type_works(page: str, commands: int, reader: Reader) -> None:
     with serving(lambda asked, server: Answer(body=picture(1))) as lab:

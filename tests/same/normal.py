@@ -26,7 +26,7 @@ _EVERYWHERE = (
 _COSTS = re.compile(r'(?<=<th class="num">seconds<br>a step</th></tr></thead><tbody>).*?(?=</tbody>)', re.DOTALL)
 _COST = re.compile(r'(<td class="num">[^<]*</td>\s*){2}</tr>')
 _PROGRESS = re.compile(
-    r"^(editing|measuring|asking|examining|exporting|importing|reading|scoring) +\d.*\n", re.MULTILINE
+    r"^(editing|measuring|asking|examining|exporting|importing|reading|reporting|scoring) +\d.*\n", re.MULTILINE
 )
 _LEFT_OUT = {".sqlite", ".sqlite-shm", ".sqlite-wal", ".lock", ".png", ".jpg", ".webp", ".svg", ".pdf"}
 

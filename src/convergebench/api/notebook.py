@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from convergebench.conductor.observer import Observer
-from convergebench.progress import Progress, progress_line
+from convergebench.progress import Pace, Progress, progress_line
 from convergebench.redaction import redact
 from convergebench.texts import one_line
 
@@ -54,10 +54,10 @@ class NotebookObserver(LogObserver):
 
 @contextmanager
 def _live(display: Any, stage: str, progress: Progress, unit: str, of: str) -> Iterator[None]:
-    begun, ended = time.monotonic(), threading.Event()
+    begun, ended, pace = time.monotonic(), threading.Event(), Pace(progress)
 
     def line() -> _Line:
-        return _Line(progress_line(stage, progress, unit, time.monotonic() - begun, of), progress)
+        return _Line(progress_line(stage, progress, unit, time.monotonic() - begun, of, pace), progress)
 
     handle = display(line(), display_id=True)
 

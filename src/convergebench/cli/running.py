@@ -183,7 +183,7 @@ def _end(outcome: RunOutcome, terminal: Terminal) -> None:
         terminal.say(f"stopped: {outcome.stopped}. Nothing is lost; run the same command to continue")
         raise typer.Exit(130)
     if outcome.failed:
-        terminal.note(redact(f"error: {outcome.failed}: {outcome.reason or 'no reason was given'}"))
+        terminal.note(redact(f"error: {outcome.reason or 'no reason was given'} ({outcome.failed})"))
         raise typer.Exit(1)
     if outcome.stopped is not None:
         terminal.say(f"stopped: {outcome.stopped}")

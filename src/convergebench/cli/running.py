@@ -53,6 +53,10 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print cases, calls, dollars, hours; do nothing.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
     plots: Plots = ALL_PLOTS,
+    track: Annotated[
+        str | None,
+        typer.Option(help="Also tell a tracker: tensorboard, mlflow or wandb [default: the study's, or none]"),
+    ] = None,
 ) -> None:
     """Run a study; run the same command again to go on after a stop, or with more rounds, images or editors to grow."""
     from convergebench.cli.forecasting import print_forecast
@@ -89,6 +93,7 @@ def run(
         device=device,
         report=not no_report,
         plots=kinds_of(plots),
+        track=track or "",
     )
     _end(running.run(planned, options, terminal), terminal)
 

@@ -81,6 +81,10 @@ def run(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the checks with their numbers as JSON.")
     ] = None,
+    track: Annotated[
+        str | None,
+        typer.Option(help="Also log to a tracker: tensorboard, mlflow or wandb [default: the study's, or none]"),
+    ] = None,
 ) -> None:
     """Run a study. Run the same command again to continue after a stop, or to add rounds, images or editors."""
     from convergebench.cli.forecasting import print_forecast
@@ -128,6 +132,7 @@ def run(
         device=device,
         report=not no_report,
         plots=kinds_of(plots),
+        track=track or "",
     )
     outcome = running.run(planned, options, terminal)
     passed = True

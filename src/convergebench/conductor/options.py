@@ -74,6 +74,8 @@ class RunOptions:
     report: bool = True
     """Whether pages are written when everything is measured."""
     plots: tuple[str, ...] = PLOTS
+    track: str = ""
+    """Tracker that is told too: tensorboard, mlflow, wandb; empty: that of the study, if it names one."""
 
     def __post_init__(self) -> None:
         """Refuse what no command line would take."""

@@ -17,6 +17,7 @@ from convergebench.conductor.options import RunOptions
 from convergebench.conductor.prepare import prepare
 from convergebench.conductor.stages.base import Stage, StageContext, WorkAlongside, stage_code, stages_of
 from convergebench.conductor.study import require_names
+from convergebench.conductor.tracking import Tracking
 from convergebench.engine.prepared import Prepared
 from convergebench.roles.base import Role
 from convergebench.store.run import Run
@@ -85,6 +86,11 @@ def plan(
 def run(planned: Plan, options: RunOptions | None = None, observer: Observer | None = None) -> RunOutcome:
     """Edit, then walk the stages of the study; the same call goes on where it was stopped."""
     options, observer = options or RunOptions(), observer or Observer()
+    with Tracking(options.track or planned.prepared.spec.get("track", {}).get("with", ""), observer) as tracking:
+        return _run(planned, options, observer, tracking)
+
+
+def _run(planned: Plan, options: RunOptions, observer: Observer, tracking: Tracking) -> RunOutcome:
     root, prepared = planned.root, planned.prepared
     for line in planned.notes:
         observer.note(f"note: {line}")
@@ -97,6 +103,7 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
     halted: list[str] = []
     with Run.create(root) as opened, ExitStack() as working:
         manifest = begin(opened, prepared)
+        tracking.begin(root, prepared)
         more = kept_amounts(prepared.spec, manifest.spec)
         if more:
             observer.note(f"note: {root} keeps what earlier commands asked for: {', '.join(more)}; nothing is removed")
@@ -131,8 +138,13 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
     if options.report:
         from convergebench.conductor.reporting import report
 
-        report(root, plots=options.plots, observer=observer)
+        written = report(root, plots=options.plots, observer=observer)
+        tracking.result(written.given, written.page)
     else:
+        if tracking.name:
+            from convergebench.conductor.reporting import analysed
+
+            tracking.result(analysed(root), None)
         note_sizes(root, prepared.spec["measure"]["align"], observer)
     stopped = next(iter([edits.stopped] if edits.stopped else halted), None)
     if failed and stopped is None:
@@ -140,7 +152,9 @@ def run(planned: Plan, options: RunOptions | None = None, observer: Observer | N
     if options.report:
         context = StageContext(root, prepared, options, observer, None)
         halted += _walk([stage for stage in planned.stages if stage.pages], context)
-    return RunOutcome(root, edits.statuses, stopped or next(iter(halted), None))
+    stopped = stopped or next(iter(halted), None)
+    tracking.status = "finished" if stopped is None else stopped
+    return RunOutcome(root, edits.statuses, stopped)
 
 
 def _beginning(stages: Sequence[Stage], context: StageContext) -> list[WorkAlongside]:

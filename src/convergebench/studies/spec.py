@@ -7,7 +7,16 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    create_model,
+    field_validator,
+    model_serializer,
+)  # fmt: skip
 
 from convergebench.documents import Strict, check_document, read_toml
 from convergebench.errors import StudyError
@@ -114,6 +123,13 @@ class ExamineTable(Strict):
     `cbench examine`."""
 
 
+class TrackTable(Strict):
+    """Which experiment tracker is told about the run; it changes no number."""
+
+    tracker: str = Field(default="", alias="with")
+    """`tensorboard`, `mlflow` or `wandb`; empty = none. Flag: `--track`."""
+
+
 class StudySpec(Strict):
     """A whole study file. The study's own table, named after it, is added by `file_model`."""
 
@@ -129,6 +145,15 @@ class StudySpec(Strict):
     """`[roles.NAME]`: the model or program that answers questions; NAME is writer, rewriter, judge, reader, rater or
     another role that the study asks."""
     analysis: AnalysisSettings = AnalysisSettings()
+    track: TrackTable = TrackTable()
+
+    @model_serializer(mode="wrap")
+    def _without_empty_tracker(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A study that names no tracker reads as it did before there were any."""
+        written: dict[str, Any] = write(self)
+        if not self.track.tracker:
+            written.pop("track", None)
+        return written
 
     @property
     def parameters(self) -> BaseModel:

@@ -224,16 +224,16 @@ def sentence(*rows: tuple[str, str, bool | None, bool]) -> str | None:
 def test_the_sentence_counts_what_was_tried_and_names_what_changes_it() -> None:
     kept = ("metric", "ssim alone", True, True)
     assert sentence(kept) == "The order is the same under the one other choice tried."
-    assert sentence(kept, kept) == "The order is the same under all 2 other choices tried."
+    assert sentence(kept, kept) == "The order is the same under all 2 alternative settings tried."
     assert sentence(kept, ("level", "ssim ≥ 0.5 (half)", None, True)) == (
-        "The order is the same under 1 of 2 other choices; under 1 it is partly tied."
+        "The order is the same under 1 of 2 alternative settings; under 1 it is partly tied."
     )
     changed = ("rounds", "1", False, False), ("rounds", "2", False, True), ("metric", "lpips alone", False, True)
     assert sentence(kept, *changed) == (
-        "The order is the same under 1 of 4 other choices; "
+        "The order is the same under 1 of 4 alternative settings; "
         "it changes with the number of steps (1, 2) and the metric (lpips alone)."
     )
     assert sentence(kept, changed[1]) == (
-        "The order is the same under 1 of 2 other choices; "
+        "The order is the same under 1 of 2 alternative settings; "
         "it changes with the number of steps (2); the leader stays the same."
     )

@@ -86,7 +86,7 @@ class Elements(HTMLParser):
 
 
 def test_the_page_opens_with_the_finding_and_has_every_section_once(html: str, page: Page) -> None:
-    assert f"<h1>{found(page).headline[0]}" in html
+    assert f'<p class="finding">{found(page).headline[0]}' in html
     places = [html.index(f'<section id="factory-{name}">') for name in SECTIONS]
     assert places == sorted(places)
     assert all(f'<a href="#factory-{name}">' in html for name in SECTIONS)

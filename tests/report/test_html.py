@@ -27,15 +27,21 @@ def page(report: Path) -> str:
     return (report / "index.html").read_text(encoding="utf-8")
 
 
-def test_the_page_opens_with_the_finding(page: str, given: ReportInput) -> None:
-    (headline,) = re.findall("<h1>(.*?)</h1>", page)
+def test_the_page_opens_with_the_title_the_run_and_the_finding(page: str, given: ReportInput) -> None:
+    assert re.findall("<h1>(.*?)</h1>", page) == ["Round-trip study of 4 editors"]
+    assert "<title>Round-trip study of 4 editors · ConvergeBench</title>" in page
+    (run_line,) = re.findall('<p class="run-line">(.*?)</p>', page)
+    assert str(given.manifest["name"]) in run_line
+    assert str(given.manifest["created"])[:10] in run_line
+    (headline,) = re.findall('<p class="finding">(.*?)</p>', page)
+    assert page.index("<h1>") < page.index('class="run-line"') < page.index('class="finding"')
     assert re.sub("<[^>]+>", "", headline) == given.analysis.headline[0]
     assert '<span class="whole">sim-perfect</span>' in headline
 
 
 def test_the_sections_come_from_finding_to_provenance(page: str) -> None:
     found = re.findall(r'<section id="(\w+)"', page)
-    order = "ranking curves survival settling breakdown adherence diagnostics worst chains cost made terms"
+    order = "ranking curves worst survival settling breakdown adherence diagnostics chains cost made terms"
     assert " ".join(found) == order
 
 

@@ -88,7 +88,7 @@ def own(given: ReportInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def contents(page: str) -> list[str]:
-    (nav,) = re.findall(r'<nav class="contents".*?</nav>', page)
+    (nav,) = re.findall(r'<nav class="contents".*?</nav>', page, re.S)
     return re.findall(r'href="#([\w-]+)"', nav)
 
 

@@ -79,7 +79,7 @@ def test_shares_are_by_level_with_their_intervals_and_never_seen_ones_are_named(
     assert panel["never"] == ["Simplification"]
     noise = panel["rows"][-1]["cells"][panel["editors"].index("sim-noise")]
     assert (noise["text"], noise["interval"]) == ("50 %", "40–70 %")
-    assert noise["says"] == "seen in 6 of 12 chains, from step 2 (median); 3 could not be told; said by: 6 rule"
+    assert noise["says"] == "6 of 12, step 2, 3 undecided, 6 rule"
     assert section["agreement"][0]["title"] == "Colour cast"
 
 

@@ -175,7 +175,9 @@ def test_a_changed_order_is_printed_and_a_kept_one_is_not(given: ReportInput) ->
     frame = pl.DataFrame(made, schema=OUTPUTS["sensitivity"])
     page = write_report(replace(given, analysis=replace(given.analysis, sensitivity=frame)), given.run / "changed")
     words = section(page)
-    assert "The order is the same under 1 of 3 other choices; under 1 it is partly tied; it changes with" in words
+    assert (
+        "The order is the same under 1 of 3 alternative settings; under 1 it is partly tied; it changes with" in words
+    )
     assert "changed a, c, b 1 2.3 0.33 4" in words
     assert "partly tied a = b, c 0" in words
     assert "x alone same 0" in words

@@ -83,10 +83,9 @@ def sensitivity_sentence(frame: pl.DataFrame, unit: Unit = ROUND_TRIP) -> str | 
     tied = sum(row["same_order"] is None for row in rows)
     same = len(rows) - len(changed) - tied
     if same == len(rows):
-        return (
-            f"The order is the same under {'the one other choice' if same == 1 else f'all {same} other choices'} tried."
-        )
-    parts = [f"The order is the same under {same} of {len(rows)} other choices"]
+        tried = "the one alternative setting" if same == 1 else f"all {same} alternative settings"
+        return f"The order is the same under {tried} tried."
+    parts = [f"The order is the same under {same} of {len(rows)} alternative settings"]
     if tied:
         parts.append(f"under {tied} it is partly tied")
     if changed:

@@ -16,9 +16,9 @@ import numpy as np
 if TYPE_CHECKING:
     from convergebench.report.thumbnails import Thumbnails
 
-SIDE = 160
-"""Pixels of a crop's side."""
-LEAST_REDUCED = 1.5
+MOST_SIDE, LEAST_SIDE = 160, 64
+"""Pixels of a crop's side: half of the picture's shorter side, within these."""
+LEAST_REDUCED = 1.25
 """Thumbnails that shrink a picture less than this show its texture themselves: there is no crop."""
 _QUALITY = 95
 _FLAT = 2.0
@@ -34,6 +34,8 @@ class CropPlace:
     left: float
     top: float
     size: float
+    side: int
+    """Pixels."""
 
     @property
     def box(self) -> str:
@@ -72,29 +74,31 @@ def find_place(first: bytes | None, last: bytes | None, *, shown_at: int) -> Cro
         return None
     height, width = one.shape
     square = min(height, width)
-    if square < LEAST_REDUCED * max(SIDE, shown_at):
+    side = min(MOST_SIDE, square // 2)
+    if side < LEAST_SIDE or square < LEAST_REDUCED * shown_at:
         return None
     if other.shape != one.shape:
         other = cv2.resize(other, (width, height), interpolation=cv2.INTER_AREA)
     top, left = (height - square) // 2, (width - square) // 2
     inside = np.s_[top : top + square, left : left + square]
-    texture = _averaged(np.abs(cv2.Laplacian(one, cv2.CV_32F))[inside])
-    apart = _averaged(cv2.absdiff(one, other)[inside])
+    texture = _averaged(np.abs(cv2.Laplacian(one, cv2.CV_32F))[inside], side)
+    apart = _averaged(cv2.absdiff(one, other)[inside], side)
     weight = (texture + _FLAT) * (apart + _FLAT)
     y, x = (int(each) for each in np.unravel_index(int(weight.argmax()), weight.shape))
-    middle = (left + x + SIDE / 2) / width, (top + y + SIDE / 2) / height
-    return CropPlace(*middle, x / square, y / square, SIDE / square)
+    middle = (left + x + side / 2) / width, (top + y + side / 2) / height
+    return CropPlace(*middle, x / square, y / square, side / square, side)
 
 
 def native_crop(data: bytes | None, place: CropPlace) -> bytes | None:
     """The crop as WebP, not resized; None if the bytes are no image or it is smaller than a crop."""
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
-    if pixels is None or min(pixels.shape[:2]) < SIDE:
+    side = place.side
+    if pixels is None or min(pixels.shape[:2]) < side:
         return None
     height, width = pixels.shape[:2]
-    left = min(max(0, round(place.x * width - SIDE / 2)), width - SIDE)
-    top = min(max(0, round(place.y * height - SIDE / 2)), height - SIDE)
-    cut = np.ascontiguousarray(pixels[top : top + SIDE, left : left + SIDE])
+    left = min(max(0, round(place.x * width - side / 2)), width - side)
+    top = min(max(0, round(place.y * height - side / 2)), height - side)
+    cut = np.ascontiguousarray(pixels[top : top + side, left : left + side])
     return cv2.imencode(".webp", cut, [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])[1].tobytes()
 
 
@@ -103,7 +107,8 @@ def _grey(data: bytes | None) -> np.ndarray | None:
     return None if pixels is None else pixels.astype(np.float32)
 
 
-def _averaged(plane: np.ndarray) -> np.ndarray:
+def _averaged(plane: np.ndarray, side: int) -> np.ndarray:
     """The mean over the crop that begins at each pixel."""
-    total = cv2.boxFilter(np.ascontiguousarray(plane), -1, (SIDE, SIDE), anchor=(0, 0), borderType=cv2.BORDER_ISOLATED)
-    return total[: plane.shape[0] - SIDE + 1, : plane.shape[1] - SIDE + 1]
+    whole = np.ascontiguousarray(plane)
+    total = cv2.boxFilter(whole, -1, (side, side), anchor=(0, 0), borderType=cv2.BORDER_ISOLATED)
+    return total[: plane.shape[0] - side + 1, : plane.shape[1] - side + 1]

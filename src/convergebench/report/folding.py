@@ -21,7 +21,7 @@ INSIDE = {
     "settling": "does the image stop changing: verdicts, contraction factors, shape of the drift",
     "breakdown": "area under the curve by edit category and kind of image",
     "adherence": "was each edit done, and was it undone",
-    "diagnostics": "sharpness, noise, colour, crop and shift after each round or step",
+    "diagnostics": "sharpness, noise, colour, crop and shift along the chains",
     "chains": "filter and sort all chains; open one as a film strip",
     "tables": "tables of analyses that no section draws",
     "cost": "dollars and seconds by editor; chains that did not finish; missing values",

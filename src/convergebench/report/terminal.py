@@ -266,5 +266,5 @@ def _count_notes(given: ReportInput, ranked: list[Row]) -> list[str]:
         if broken:
             notes.append(f"{row['editor']}: {' and '.join(broken)} of {count(row['n_chains'], 'chain')}.")
         if row["n_lost"]:
-            notes.append(f"{row['editor']}: {count(row['n_lost'], 'picture')} lost, beyond measuring.")
+            notes.append(f"{row['editor']}: {count(row['n_lost'], 'image')} lost (could not be measured).")
     return notes

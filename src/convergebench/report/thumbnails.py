@@ -12,7 +12,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from convergebench.report.crops import SIDE, CropPlace, native_crop
+from convergebench.report.crops import CropPlace, native_crop
 from convergebench.report.output import RenderedFile
 
 LONG_SIDE = 192
@@ -56,7 +56,7 @@ class Thumbnails:
         """Image → crop at 100 % around this place; an image that cannot be read or is too small has no entry."""
         found = {}
         for image in images:
-            at = f"{image}:native {SIDE} {place.x:.5f} {place.y:.5f}"
+            at = f"{image}:native {place.side} {place.x:.5f} {place.y:.5f}"
             name = _name(at)
             if not (self.kept / name).exists() and name not in (known for known, _ in self._new):
                 data = native_crop(self.view(image), place)

@@ -31,11 +31,11 @@ def many(pattern: str, *, metric: str = "musiq", editor: str = "one") -> list[Ch
     ("pattern", "verdict", "reason"),
     [
         ("-" * 20, "sound", "No failure on 20 pictures of 20 source images under 1 editor (95%: 0–"),
-        ("-" * 11, "unproven", " under 1 editor (95%: 0–31%), but what is sound fails on under 25% for sure."),
+        ("-" * 11, "unproven", " under 1 editor (95%: 0–31%), but the interval is not entirely below 25%."),
         ("-" * 12 + "?", "unproven", "but 1 of 13 lacks a score."),
         ("????", "too few to tell", "None of 4 pictures has all the scores that it takes."),
         ("-" * 29 + "+", "seldom fooled", "Fails on 1 of 30 pictures, 3% (95%: "),
-        ("-" * 9 + "+++", "cannot be told", "whether that is often, 25% or more, cannot be told with 12 images."),
+        ("-" * 9 + "+++", "cannot be told", "with 12 images the interval includes 25%, so this is undecided."),
         ("-" * 6 + "+++", "cannot be told", "Fails on 3 of 9 pictures, 33% (95%: "),
         ("-0000000-", "often fooled", "Fails on 7 of 9 pictures, 78% (95%: "),
         ("-+++", "too few to tell", "; 4 source images are too few to tell more, it takes 5."),
@@ -134,8 +134,10 @@ def test_recommendations_print_the_line_that_was_drawn() -> None:
         "filter": "yes", "follow a chain": "yes", "compare images": "yes",
     }  # fmt: skip
     assert "0% (95%: 0–16%) of 20 pictures at round 3 pass a filter at percentile 25" in answers["filter"]["reason"]
-    assert "under 25% for sure is a yes, up to 50% calls for care, over that is a no" in answers["filter"]["reason"]
-    assert "2 or more for sure is a yes, 1 or more calls for care" in answers["compare images"]["reason"]
+    assert "yes if the whole interval is below 25%, with care up to 50%, no above" in answers["filter"]["reason"]
+    assert (
+        "yes if the whole interval is at 2 or above, with care from 1, no below" in answers["compare images"]["reason"]
+    )
 
 
 def test_no_answer_goes_beyond_what_its_interval_supports() -> None:
@@ -171,8 +173,8 @@ def test_nothing_is_sound_on_the_editors_that_taught_it() -> None:
     result = row(found.metrics, metric="musiq")
     assert (result["verdict"], result["learned_from"]) == ("unproven", "one")
     assert row(found.metrics, metric="brisque")["verdict"] == "sound"
-    assert "musiq, which was learned from editors like these" in found.headline[0]
-    assert any(note.startswith("musiq was learned from one:") for note in found.notes)
+    assert "musiq, which was trained on editors like these" in found.headline[0]
+    assert any(note.startswith("musiq was trained on one:") for note in found.notes)
     assert "yes" not in found.recommendations.filter(metric="musiq")["answer"].to_list()
     assert "yes" in found.recommendations.filter(metric="brisque")["answer"].to_list()
 
@@ -267,7 +269,7 @@ def test_no_metric_is_named_the_best_that_chance_could_have_made_it() -> None:
     ]
     result = audit(*(Chain(f"i{n}", scores) for n, scores in enumerate(columns)))
     assert rates(result).startswith(
-        "Which metric fails least cannot be told with 9 images: shares go from musiq, 0% (95%"
+        "With 9 images no metric fails significantly less often than another: shares range from musiq, 0% (95%"
     )
     assert row(result.pairs, fewer="musiq")["p"] == pytest.approx(0.25)
 
@@ -279,7 +281,9 @@ def test_metrics_that_surely_fail_more_often_are_named_and_those_that_may_not_to
     ]
     result = audit(*(Chain(f"i{n:02}", scores) for n, scores in enumerate(columns)))  # brisque: lower is better
     assert rates(result).startswith("Fewest failures: musiq, 0% (95%: ")
-    assert "; brisque surely fails more often, of share that cannot be told with 12 images." in rates(result)
+    assert "; brisque fails significantly more often; no significant difference to share with 12 images." in rates(
+        result
+    )
     assert row(result.pairs, fewer="musiq", more="brisque")["told"] is True
     assert row(result.pairs, fewer="musiq", more="share")["told"] is False
 
@@ -292,7 +296,7 @@ def test_equal_metrics_are_named_together_and_one_metric_has_a_sentence() -> Non
     ]
     result = audit(*chains).headline
     assert "Fewest failures: brisque and share, 0% (95%: 0–" in rates(audit(*chains))
-    assert rates(audit(*chains)).endswith("of pictures; musiq surely fails more often.")
+    assert rates(audit(*chains)).endswith("of images; musiq fails significantly more often.")
     (passes,) = (one for one in result if one.startswith("A filter on"))
     assert passes.startswith(
         "A filter on brisque set at percentile 25 of the untouched images, which keeps 100% of them, lets 100% (95%: "
@@ -311,8 +315,8 @@ def test_content_or_damage_is_told_only_where_the_interval_says_so() -> None:
         ]
         return audit(*(Chain(f"i{n:02}", {"musiq": own}) for n, own in enumerate(falls))).headline[-1]
 
-    assert effects(30) == "Damage surely moves musiq by more than what is on the picture does."
-    assert effects(2).startswith("For 1 of 1 metric (musiq) what is on the picture surely moves the score more than")
+    assert effects(30) == "Damage moves musiq significantly more than image content does."
+    assert effects(2).startswith("For 1 of 1 metric (musiq) image content moves the score significantly more than")
     for near in (5.5, 7.0):  # 0.86 and 1.09 times the spread
         assert effects(near) == "For musiq it cannot be told whether content or damage moves the score more."
 

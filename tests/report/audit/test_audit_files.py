@@ -93,6 +93,6 @@ def test_figures_are_drawn_for_gaps_editors_traces_and_filters(tmp_path: Path) -
     written = {path.name for path in write_audit_plots(open_page(given), tmp_path / "plots")}
     stems = ["failures", "failures-gap-5", "failures-editor-sim-jpeg", "failures-editor-sim-noise", "trace-arniqa"]
     stems.append("filter-risk-5")
-    assert written == {f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
+    assert written == {f"{stem}.{kind}" for stem in stems for kind in ("png", "svg", "pdf")}
     heat = (tmp_path / "plots" / "failures.svg").read_text(encoding="utf-8")
     assert "sim-noise · cup" in heat

@@ -72,9 +72,10 @@ def panel(folder: Path, name: str) -> str:
 
 
 def test_the_finding_comes_first_and_then_the_sections_in_order(html: str, audit: AuditReportInput) -> None:
-    assert re.findall("<h1>(.*?)</h1>", html) == [audit.audit.headline[0]]
+    assert re.findall("<h1>(.*?)</h1>", html) == ["Metric audit of run-a"]
+    assert re.findall('<p class="finding">(.*?)</p>', html) == [audit.audit.headline[0]]
     found = re.findall(r'<section id="(\w+)"', html)
-    order = "advice heat counts traces confound content risk ranks ranges repeats cards made terms"
+    order = "advice heat traces counts confound content risk ranks ranges repeats cards made terms"
     assert " ".join(found) == order
     assert html.index("<h1>") < html.index('class="hero contradiction"') < html.index('<section id="advice"')
 
@@ -200,7 +201,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 def test_nothing_run_is_a_page_that_says_so(tmp_path: Path) -> None:
     given = make_audit(tmp_path, metrics=0, additions=False)
     text = write_audit(given, tmp_path / "audit").read_text(encoding="utf-8")
-    assert "<h1>No metric was scored" in text
+    assert '<p class="finding">No metric has been scored yet' in text
     assert re.findall(r'<section id="(\w+)"', text) == ["cards", "made", "terms"]
     assert text.count('class="trust idle"') == 2
 

@@ -71,7 +71,7 @@ def _columns(audited: Sequence[Row]) -> str:
 
 def _marked(row: Row) -> str:
     """The name, with a warning if the metric was trained on pictures of the audited editors."""
-    return f"{row['metric']}, which was learned from editors like these" if row["learned_from"] else str(row["metric"])
+    return f"{row['metric']}, which was trained on editors like these" if row["learned_from"] else str(row["metric"])
 
 
 def _worst_at_last(gaps: pl.DataFrame, data: AuditData) -> str:
@@ -134,13 +134,14 @@ def _least(known: Sequence[Row], fewest: Sequence[Row], pairs: pl.DataFrame, dat
     if not surely:
         most = [row for row in known if row["share"] == known[-1]["share"]]
         return (
-            f"Which metric fails least cannot be told with {images}: shares go from {_rate(fewest, data)}, to "
+            f"With {images} no metric fails significantly less often than another: "
+            f"shares range from {_rate(fewest, data)}, to "
             f"{_rate(most, data)}."
         )
-    taught = " (learned from editors like these)" if any(row["learned_from"] for row in fewest) else ""
-    line = f"Fewest failures: {_rate(fewest, data)} of pictures{taught}; {_all(surely)} surely "
-    line += "fails more often" if len(surely) == 1 else "fail more often"
-    return f"{line}, of {_all(open_)} that cannot be told with {images}." if open_ else f"{line}."
+    taught = " (trained on editors like these)" if any(row["learned_from"] for row in fewest) else ""
+    line = f"Fewest failures: {_rate(fewest, data)} of images{taught}; {_all(surely)} "
+    line += "fails significantly more often" if len(surely) == 1 else "fail significantly more often"
+    return f"{line}; no significant difference to {_all(open_)} with {images}." if open_ else f"{line}."
 
 
 def _rate(rows: Sequence[Row], data: AuditData) -> str:
@@ -160,13 +161,12 @@ def _filters(risk: pl.DataFrame, data: AuditData) -> list[str]:
     worst = own.sort("share", descending=True, maintain_order=True).row(0, named=True)
     alike = own.filter(pl.col("share") == worst["share"])["metric"].to_list()
     # the percentile of a handful of images keeps fewer of them than its name suggests
-    keeps = f"set at percentile {worst['percentile']:g} of the untouched images, which keeps "
-    keeps += f"{percent(worst['clean_share'])} of them,"
+    keeps = f"that keeps {percent(worst['clean_share'])} of the untouched images (percentile {worst['percentile']:g})"
     band = share_interval(worst["low"], worst["high"], data.settings.confidence)
     where = f"{data.settings.by} {worst['at']}"
     others = f"; so does one on {_all(alike[1:])}" if len(alike) > 1 else ""
-    passed = f"{percent(worst['share'])}{band} of the pictures at {where}"
-    return [f"A filter on {worst['metric']} {keeps} lets {passed} through{others}."]
+    passed = f"{percent(worst['share'])}{band} of the images at {where}"
+    return [f"A filter on {worst['metric']} {keeps} also keeps {passed}{others}."]
 
 
 def _no_filter(every: pl.DataFrame) -> list[str]:
@@ -188,14 +188,16 @@ def _effects(confound: pl.DataFrame) -> list[str]:
     open_ = known.height - len(content) - len(damage)
     if len(damage) == known.height:
         whom = f"all {known.height} metrics" if known.height > 1 else damage[0]
-        return [f"Damage surely moves {whom} by more than what is on the picture does."]
+        return [f"Damage moves {whom} significantly more than image content does."]
     of = f"of {counted(known.height, 'metric')}"
     parts = []
     if content:
-        more = "what is on the picture surely moves the score more than the damage does"
+        more = "image content moves the score significantly more than damage does"
         parts.append(f"for {len(content)} {of} ({_all(content)}) {more}")
     if damage:
-        parts.append(f"for {len(damage)} {of} ({_all(damage)}) damage surely moves the score more than content does")
+        parts.append(
+            f"for {len(damage)} {of} ({_all(damage)}) damage moves the score significantly more than content does"
+        )
     if open_:
         whom = str(known["metric"][0]) if known.height == 1 else f"{open_} {of}"
         parts.append(f"for {whom} it cannot be told whether content or damage moves the score more")

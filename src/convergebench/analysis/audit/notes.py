@@ -49,7 +49,7 @@ def _cell(data: AuditData) -> str:
 def _steps(data: AuditData, steps: AuditedSteps, asked: AuditSettings) -> Iterator[str]:
     by, copies = data.settings.by, data.copies
     if not copies.height:
-        yield "No chain here should show its source again and again, so there are no gaps."
+        yield "No chain repeats its source image, so there are no gaps."
         return
     if steps.longest <= data.settings.baseline:
         yield f"No chain goes beyond {by} {data.settings.baseline}, the baseline, so there are no gaps."
@@ -72,23 +72,22 @@ def _steps(data: AuditData, steps: AuditedSteps, asked: AuditSettings) -> Iterat
 def _learned(metrics: pl.DataFrame) -> Iterator[str]:
     """Which metrics were trained on pictures of the audited editors."""
     for metric, editors in metrics.filter(pl.col("learned_from") != "").select("metric", "learned_from").iter_rows():
-        yield (
-            f"{metric} was learned from {editors}: what it does on their pictures says nothing of editors it never saw."
-        )
+        yield (f"{metric} was trained on {editors}: its results on their images say nothing about other editors.")
 
 
 def _zeros(gaps: pl.DataFrame) -> Iterator[str]:
     zeros = int(gaps["zero"].sum() or 0)
     if zeros:
         verb = "is" if zeros == 1 else "are"
-        yield f"{counted(zeros, 'gap')} of {gaps.height} {verb} exactly 0; that fails, and is marked."
+        yield f"{counted(zeros, 'gap')} of {gaps.height} {verb} exactly 0; these count as failures and are marked."
 
 
 def _missing(gaps: pl.DataFrame, data: AuditData) -> Iterator[str]:
     empty = int(gaps["gap"].null_count())
     if empty:
         verb = "has" if empty == 1 else "have"
-        yield f"{counted(empty, 'gap')} of {gaps.height} {verb} no value for want of a score; that is never a success."
+        gone = f"{counted(empty, 'gap')} of {gaps.height} {verb} no value because a score is missing"
+        yield f"{gone}; they never count as a success."
     if data.n_odd:
         verb = "is" if data.n_odd == 1 else "are"
         yield f"{counted(data.n_odd, 'score')} {verb} infinite or not a number and {verb} treated as missing."

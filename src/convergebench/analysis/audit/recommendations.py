@@ -61,7 +61,7 @@ def _risks(filter_risk: pl.DataFrame) -> dict[str, Row]:
 
 def _filter(risk: Row | None, data: AuditData) -> Answer:
     if risk is None:
-        return "unknown", "No picture is late enough to try a filter."
+        return "unknown", "No chain is long enough to test a filter."
     if risk["share"] is None:
         images = counted(risk["n_clean"], "untouched image")
         return (
@@ -69,16 +69,16 @@ def _filter(risk: Row | None, data: AuditData) -> Answer:
             f"{images}: too few to tell, a filter at percentile {risk['percentile']:g} takes {risk['needed']}.",
         )
     band = share_interval(risk["low"], risk["high"], data.settings.confidence)
-    reason = f"{percent(risk['share'])}{band} of {risk['n']} pictures at {data.settings.by} {risk['at']} pass a filter "
+    reason = f"{percent(risk['share'])}{band} of {risk['n']} images at {data.settings.by} {risk['at']} pass a filter "
     reason += (
         f"at percentile {risk['percentile']:g}, which keeps {percent(risk['clean_share'])} of the untouched images"
     )
-    rule = f"under {percent(OFTEN)} for sure is a yes, up to {percent(HALF)} calls for care, over that is a no"
+    rule = f"yes if the whole interval is below {percent(OFTEN)}, with care up to {percent(HALF)}, no above"
     return _by_share(risk["low"], risk["high"]), f"{reason}; {rule}."
 
 
 def _follow(row: Row) -> Answer:
-    rule = f"sound is a yes, {percent(OFTEN)} or more for sure is a no, up to {percent(HALF)} calls for care"
+    rule = f"yes if sound, with care up to {percent(HALF)}, no if the whole interval is at {percent(OFTEN)} or above"
     reason = f"{row['reason'].removesuffix('.')}; {rule}."
     if row["verdict"] == "too few to tell":
         return "unknown", row["reason"]
@@ -91,7 +91,7 @@ def _follow(row: Row) -> Answer:
 
 def _compare(effect: Row | None, data: AuditData) -> Answer:
     if effect is None or effect["ratio"] is None:
-        return "unknown", "Too few untouched images, or no gap, to hold damage against content."
+        return "unknown", "Too few untouched images, or no gap, to compare damage with content."
     band = interval(effect["low"], effect["high"], data.settings.confidence, digits=2, dash=False)
     rises = effect["mean_gap"] >= 0
     reason = f"Damage {'raises' if rises else 'lowers'} the score by {effect['ratio']:.2f}{band} times its spread over "
@@ -99,8 +99,8 @@ def _compare(effect: Row | None, data: AuditData) -> Answer:
     if effect["low"] is None:
         return "unknown", f"{reason}; too few to tell."
     if rises and effect["low"] > 0:
-        return "no", f"{reason}; it should lower it."
-    rule = f"{CLEAR:g} or more for sure is a yes, {EVEN:g} or more calls for care, under that is a no"
+        return "no", f"{reason}; it should fall."
+    rule = f"yes if the whole interval is at {CLEAR:g} or above, with care from {EVEN:g}, no below"
     if effect["high"] < EVEN:
         answer = "no"
     else:
@@ -118,10 +118,10 @@ def _by_share(low: float | None, high: float | None) -> str:
 
 def _limited_by_training(answer: Answer, row: Row) -> Answer:
     """The answer, at most `with care` for a metric trained on pictures of the audited editors."""
-    return _at_most_with_care(answer, f"it was learned from {row['learned_from']}") if row["learned_from"] else answer
+    return _at_most_with_care(answer, f"it was trained on {row['learned_from']}") if row["learned_from"] else answer
 
 
 def _at_most_with_care(answer: Answer, why: str) -> Answer:
     if answer[0] != "yes":
         return answer
-    return "with care", f"{answer[1].removesuffix('.')}; but {why}, which allows no more than care."
+    return "with care", f"{answer[1].removesuffix('.')}; but {why}, so at most with care."

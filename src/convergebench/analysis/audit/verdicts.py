@@ -42,7 +42,7 @@ def metric_table(given: AuditInput, data: AuditData, gaps: pl.DataFrame, found: 
             word, reason = _verdict(own, by_editor[name], drift.get(name), data)
             row["learned_from"] = _training_editors(given.facts.get(name), by_editor[name])
             if row["learned_from"] and word in ("sound", "seldom fooled"):
-                word, reason = "unproven", f"{reason.removesuffix('.')}, but it was learned from {row['learned_from']}."
+                word, reason = "unproven", f"{reason.removesuffix('.')}, but it was trained on {row['learned_from']}."
             rows.append({**own, **row, "status": "audited", "verdict": word, "reason": reason})
         else:
             unknown = dict.fromkeys(("status", "verdict"), "not run")
@@ -116,18 +116,18 @@ def verdict_on(own: Row, facts: str, settings: AuditSettings) -> tuple[str, str]
     """The verdict on counts with their interval, and the sentence `facts` with the reason."""
     quarter = percent(OFTEN)
     if own["low"] >= OFTEN:
-        return "often fooled", f"{facts}; {quarter} or more for sure."
+        return "often fooled", f"{facts}; the whole interval is at {quarter} or above."
     if own["n_failed"]:
         if own["high"] < OFTEN:
-            return "seldom fooled", f"{facts}; under {quarter} for sure."
+            return "seldom fooled", f"{facts}; the whole interval is below {quarter}."
         images = counted(own["images"], "image")
-        return "cannot be told", f"{facts}; whether that is often, {quarter} or more, cannot be told with {images}."
+        return "cannot be told", f"{facts}; with {images} the interval includes {quarter}, so this is undecided."
     if own["n_missing"]:
         verb = "lacks" if own["n_missing"] == 1 else "lack"
         return "unproven", f"{facts}, but {own['n_missing']} of {own['n_cells']} {verb} a score."
     band = share_interval(own["low"], own["high"], settings.confidence)
     if own["high"] >= OFTEN:
-        return "unproven", f"{facts}{band}, but what is sound fails on under {quarter} for sure."
+        return "unproven", f"{facts}{band}, but the interval is not entirely below {quarter}."
     if own["n_sources"] < settings.enough:
         return "unproven", f"{facts}{band}, but it takes {settings.enough} images to call it sound."
     alone = own["n_failed_any"]

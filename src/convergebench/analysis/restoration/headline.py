@@ -120,10 +120,11 @@ def _spread(found: RestorationAnalysis, scope: RestorationScope) -> Iterator[str
 def _repeats(found: RestorationAnalysis, scope: RestorationScope) -> Iterator[str]:
     rows = found.stability.filter(pl.col("p").is_not_null())
     if rows.height:
+        chance = f"{scope.level * rows.height:.1f} expected by chance"
         yield (
             f"Friedman's test finds a difference between repeats in {rows['significant'].sum()} of "
-            f"{counted(rows.height, 'test')} ({scope.level * rows.height:.1f} expected by chance), {rows['significant_holm'].sum()} after Holm's "
-            f"correction within each editor; {FRIEDMAN}."
+            f"{counted(rows.height, 'test')} ({chance}), {rows['significant_holm'].sum()} after Holm's correction "
+            f"within each editor; {FRIEDMAN}."
         )
 
 
@@ -132,8 +133,10 @@ def _outliers(found: RestorationAnalysis, scope: RestorationScope, editor: str) 
     if rows.height:
         far = rows.row(0, named=True)
         value, middle = (amount(far[name], far["metric"], scope) for name in ("value", "median"))
+        repeats = rows["case"].n_unique()
+        verb = "is" if repeats == 1 else "are"
         yield (
-            f"{counted(rows['case'].n_unique(), 'repeat')} of {editor} are far from the other repeats of the same image; "
+            f"{counted(repeats, 'repeat')} of {editor} {verb} far from the others of the same image; "
             f"the farthest is {far['case']}: {title(far['metric'])} {value}, median {middle}."
         )
 

@@ -193,7 +193,8 @@ def white_sentence(page: AuditPage) -> str:
             else f"Every one of the {len(audited)} metrics misses damage on some image."
         )
     else:
-        sentence = f"{len(white)} of {count(len(audited), 'metric')} {'catches' if len(white) == 1 else 'catch'} damage on every image{named}."
+        verb = "catches" if len(white) == 1 else "catch"
+        sentence = f"{len(white)} of {count(len(audited), 'metric')} {verb} damage on every image{named}."
     if short:
         sentence += (
             f" {_listed(short)} {'has' if len(short) == 1 else 'have'} no failure but lack{'s' * (len(short) == 1)} "

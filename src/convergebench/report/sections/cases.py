@@ -44,11 +44,12 @@ def worst_section(page: Page) -> list[Row]:
     return found
 
 
-def _crops(page: Page, images: list[str]) -> tuple[str, str] | None:
-    """Crops of the first and the last picture."""
+def _crops(page: Page, images: list[str]) -> tuple[str, str, int] | None:
+    """Crops of the first and the last picture, and their side in pixels."""
     found = crop_strip(page.thumbnails, [images[0], images[-1]], shown_at=CARD_SHOWN) if images else None
-    both = (found.crops.get(images[0]), found.crops.get(images[-1])) if found else (None, None)
-    return (both[0], both[1]) if both[0] and both[1] else None
+    if found is None or images[0] not in found.crops or images[-1] not in found.crops:
+        return None
+    return found.crops[images[0]], found.crops[images[-1]], found.place.side
 
 
 def cost_section(page: Page) -> dict[str, Any]:

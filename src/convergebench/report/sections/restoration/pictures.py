@@ -103,12 +103,12 @@ class RestoredPictures:
         small = self.page.thumbnails.make((one["image"] for one in there), crop=SIDE)
         readable = [one["image"] for one in there if one["image"] in small]
         cut = crop_strip(self.page.thumbnails, readable, shown_at=SHOWN)
-        crops = cut.crops if cut else {}
+        crops = {image: (file, cut.place.side) for image, file in cut.crops.items()} if cut else {}
         lines = max(1, ceil(len(there) / MOST_ACROSS))
         columns = max(1, ceil(len(there) / lines))
         return {"title": title, "columns": columns, "pictures": [self._filled(one, small, crops) for one in there]}
 
-    def _filled(self, one: Row, small: dict[str, str], crops: dict[str, str]) -> Row:
+    def _filled(self, one: Row, small: dict[str, str], crops: dict[str, tuple[str, int]]) -> Row:
         thumb = small.get(one["image"] or "")
         full = relative(self.page.given.run / one["image"], self.page.out) if thumb else ""
         why = one["why"] or ("" if thumb else "no picture: the file cannot be read")

@@ -10,8 +10,8 @@ HEAD = """# Edit pairs
 
 Chosen under `[edits] pairs` by set (`v1`, `all`, `later`), by category, by id, or from a TOML file of your own. The
 words below are each pair's first wording; `wordings = 3` in the study file runs three phrasings of each. A pair is
-*preserving* when undoing it needs nothing that is not in the image or in the instruction, *destroying* when something is
-lost, *hallucinating* when one of the legs has to invent detail. Only preserving pairs are in `v1` and `all`.
+*preserving* when undoing it needs nothing that is not in the image or in the instruction, *destroying* when something
+is lost, *hallucinating* when one of the legs has to invent detail. Only preserving pairs are in `v1` and `all`.
 
 A pair that adds a thing names it (`adds = ["hat", "cap"]`) and is not used on images listed as showing one;
 `needs` names what has to be there ([suites](suites.md)).

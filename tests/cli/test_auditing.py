@@ -324,4 +324,4 @@ def test_nobody_is_asked_about_rated_pictures_once_asking_stopped(folder: Path, 
     assert set(opinions.filter(pl.col("n") > 0)["metric"]) == {"brisque"}
     kept = cbench("audit", folder / "run", *QUICK, *asked, "--no-measure", "--out", folder / "again")
     assert kept.code == 0, kept.err
-    assert "not put to visualquality-r1, since --no-measure asks nobody" in kept.err
+    assert "not sent to visualquality-r1, because --no-measure sends no questions" in kept.err

@@ -103,7 +103,7 @@ def test_pictures_that_were_not_fetched_stop_the_study_unless_it_may_do_without(
     folder.add("anna", "face")
     folder.add("far", "face", fetched=True)
     expected = (
-        "1 of the 2 pictures of the suite 'mine' are not here: far (not fetched from npm p 1); "
+        "1 of the 2 images of the suite 'mine' are not here: far (not fetched from npm p 1); "
         f"type: cbench suite fetch {folder.path}"
     )
     with pytest.raises(Prerequisite) as caught:

@@ -295,7 +295,7 @@ def test_pictures_that_are_gone_cannot_be_scored_again_and_the_page_is_made_all_
     said = cbench("audit", folder / "run", "-m", "brisque", "--out", folder / "again")
     assert said.code == 0, said.err
     assert "note: 2 of 2 pictures to be scored again are not on disk" in said.err
-    assert "not on disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
+    assert "not on this disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["mine", "run/report", "run/images/deep", "run/tables"])

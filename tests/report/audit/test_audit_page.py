@@ -228,7 +228,7 @@ def test_pictures_link_to_the_run_s_own_viewer(tmp_path: Path) -> None:
 def test_pictures_that_are_gone_are_said_to_be(tmp_path: Path) -> None:
     given = replace(make_audit(tmp_path, metrics=1, additions=False), pictures={})
     text = write_audit(given, tmp_path / "audit", plots=False).read_text(encoding="utf-8")
-    assert "are not on disk" in text
+    assert "are not on this disk" in text
     assert "no picture was kept" in text
 
 

@@ -54,7 +54,7 @@ def _fields(value: Any) -> str:
         default = (
             code(repr(field.default))
             if field.default is not dataclasses.MISSING
-            else ("made anew" if given else "required")
+            else ("a new one" if given else "required")
         )
         rows.append([code(field.name), code(field.type), default])
     return table(["field", "type", "default"], rows)

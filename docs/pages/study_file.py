@@ -18,8 +18,8 @@ from docs.pages.markdown import code, table
 HEAD = """# The study file
 
 A TOML file that defines the experiment; circumstances (where to write, how much may be spent) are flags of
-[`cbench run`](commands.md). Every key has a default, and an unknown key is an error with a suggestion. Which changes of a file may
-continue an existing run: [growth or changed meaning](../design/growth-or-changed-meaning.md).
+[`cbench run`](commands.md). Every key has a default, and an unknown key is an error with a suggestion. Which changes of
+a file an existing run accepts: [growth or changed meaning](../design/growth-or-changed-meaning.md).
 """
 
 SAID: Mapping[str, str] = {

@@ -46,8 +46,8 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
         DECAY,
     ),
     "Restoration": (
-        "Analysis part `restoration`. Values are of results beside the clean picture, or alone; `input` is the "
-        "degraded picture itself.",
+        "Analysis part `restoration`. Values compare results with the clean image or rate them alone; `input` is "
+        "the degraded image itself.",
         RESTORATION,
     ),
     "Ratings": ("Analysis part `ratings`: ratings by people (`cbench rate`).", RATINGS),

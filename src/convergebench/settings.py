@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything beside the words that could change an editor's answer. None means: not sent."""
+    """Everything besides the instruction that could change an editor's answer. None means: not sent."""
 
     seed: int | None = None
     """None: editors that take a seed get one derived from the step's key; the others get none."""
@@ -56,7 +56,7 @@ DEFAULT_SETTINGS = Settings()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard an editor may be driven."""
+    """How many calls an editor may get at once and per minute."""
 
     at_once: int = 4
     per_minute: float | None = None
@@ -70,7 +70,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an editor understands. Settings it does not honour are refused before the first call."""
+    """What an editor supports. Settings it does not support are refused before the first call."""
 
     seed: bool = False
     temperature: bool = False

@@ -182,7 +182,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """One call: the image as bytes, the words, the settings, and where in which chain it stands."""
+    """One call: the image as bytes, the instruction, the settings, and its position in the chain."""
 
     image: bytes
     mime: str

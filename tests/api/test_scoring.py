@@ -61,7 +61,7 @@ def test_a_value_that_cannot_be_had_has_a_status_and_is_never_a_number() -> None
         (([], None, "niqe"), "no image to score"),
         ((picture(), None, "lpips"), "reference"),
         ((np.zeros((4, 4)), None, "niqe"), "uint8"),
-        (([3], None, "niqe"), "3 is no picture"),
+        (([3], None, "niqe"), "3 is not an image"),
         ((3, None, "niqe"), "images = 3"),
         ((picture(), picture(), 3), "metric = 3"),
         (([picture()], [picture()], "ssim"), "reference is one image for all images"),

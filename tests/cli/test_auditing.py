@@ -295,7 +295,7 @@ def test_pictures_that_are_gone_cannot_be_scored_again_and_the_page_is_made_all_
     said = cbench("audit", folder / "run", "-m", "brisque", "--out", folder / "again")
     assert said.code == 0, said.err
     assert "note: 2 of 2 pictures to be scored again are not on disk" in said.err
-    assert "not on disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
+    assert "not on this disk" in (folder / "again" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["mine", "run/report", "run/images/deep", "run/tables"])
@@ -324,4 +324,4 @@ def test_nobody_is_asked_about_rated_pictures_once_asking_stopped(folder: Path, 
     assert set(opinions.filter(pl.col("n") > 0)["metric"]) == {"brisque"}
     kept = cbench("audit", folder / "run", *QUICK, *asked, "--no-measure", "--out", folder / "again")
     assert kept.code == 0, kept.err
-    assert "not put to visualquality-r1, since --no-measure asks nobody" in kept.err
+    assert "not sent to visualquality-r1, because --no-measure sends no questions" in kept.err

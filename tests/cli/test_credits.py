@@ -53,13 +53,13 @@ def test_the_report_the_manifest_and_the_card_of_a_data_set_credit_every_picture
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     done = cbench("run", "study.toml", "--run", "run", "--plots", "none", "--workers", 1)
     assert done.code == 0, done.err
-    assert "left out: glasses on anna: it holds glasses already" in done.err
+    assert "left out: glasses on anna: it already shows glasses" in done.err
     source = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))["sources"]["anna"]
     assert (source["credit"], source["package"], source["origin"]) == (CREDIT, "pypi scikit-image 0.25", "photograph")
     page = (tmp_path / "run" / "report" / "index.html").read_text(encoding="utf-8")
     assert "Pictures used: 1 source image, with licence and credit" in page
     assert f"<td>CC-BY-2.0</td><td>{CREDIT}</td>" in page
-    assert "glasses on anna: it holds glasses already" in page
+    assert "glasses on anna: it already shows glasses" in page
     done = cbench("export", "run", "--as", "imagefolder", "--out", "set")
     assert done.code == 0, done.err
     card = (tmp_path / "set" / "README.md").read_text(encoding="utf-8")

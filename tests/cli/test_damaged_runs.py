@@ -115,7 +115,7 @@ def test_verify_goes_on_after_each_fault_and_lists_them_all(small: Path, tmp_pat
 def test_a_table_of_hostile_cells_is_told_by_verify(small: Path, tmp_path: Path) -> None:
     hostile = {
         "update attempts set dollars = 'much'": "table attempts",
-        "update steps set settings = '{broken'": "settings is no JSON",
+        "update steps set settings = '{broken'": "settings is not JSON",
         "update labels set region = '[1, 2]'": "region is not four numbers",
         "update measurements set value = x'00ff'": "value is a bytes instead of a number",
         "update chains set detail = cast(x'ff' as text)": "detail is not UTF-8",

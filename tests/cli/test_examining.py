@@ -59,7 +59,7 @@ def test_examining_tells_what_was_seen_and_records_the_command(root: Path, cbenc
     said = cbench("examine", root, "-d", BRIGHTER, "--detector", UNSURE, "--workers", 1)
     assert said.code == 0, said.err
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
-    assert "failure seen not seen cannot be told" in lines
+    assert "failure seen not seen undecided" in lines
     assert "brighter 4 0 0" in lines
     assert "unsure 0 0 4" in lines
     assert f"8 labels added, 4 of them failures (next: cbench report {root})" in lines

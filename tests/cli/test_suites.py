@@ -33,7 +33,7 @@ def test_showing_a_suite_names_what_is_not_here() -> None:
     lines = cbench("suite", "show", "builtin").out.splitlines()
     assert lines[0].startswith("old-man-in-riga ")
     assert lines[-2].endswith(", version 2")
-    assert "of the 100 pictures of the suite 'builtin' are not here: " in lines[-1]
+    assert "of the 100 images of the suite 'builtin' are not here: " in lines[-1]
     assert lines[-1].endswith("; type: cbench suite fetch builtin")
 
 

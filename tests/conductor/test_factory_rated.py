@@ -189,7 +189,7 @@ def test_a_run_whose_name_looks_like_a_formula_can_be_rated(tmp_path: Path) -> N
         ("value", "good", "give a number from 0 to 1"),
         ("rater", "=HYPERLINK(1)", "a spreadsheet would take this for a formula"),
         ("rater", "", "say who rated"),
-        ("rater", "people", "stands for everybody"),
+        ("rater", "people", "stands for all raters"),
         ("made", "yesterday", "give the time as"),
     ],
 )
@@ -209,7 +209,7 @@ def test_a_wrong_cell_is_named_by_its_row_and_nothing_is_added(
 
 def test_two_values_for_one_question_in_one_file_are_refused(root: Path, tmp_path: Path) -> None:
     rows = rows_of(root, lambda one, name: 0.5, count=1)
-    with pytest.raises(StudyError, match="row 6, column value: row 2 gives another value"):
+    with pytest.raises(StudyError, match="row 6, column value: row 2 gives a different value"):
         add_ratings(root, [file_of(tmp_path, [*rows, {**rows[0], "value": 0.75}])])
 
 

@@ -219,7 +219,7 @@ def test_the_command_says_what_is_on_the_page_and_leaves_the_run_alone(root: Pat
     [
         (["--out", "rate.csv"], "name a file that ends in .html"),
         (["--out", "rate.html", "--rater", "=1+1"], "a spreadsheet would take this for a formula"),
-        (["--out", "rate.html", "--rater", "People"], "stands for everybody"),
+        (["--out", "rate.html", "--rater", "People"], "stands for all raters"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(root: Path, tmp_path: Path, words: list[str], told: str) -> None:

@@ -104,7 +104,7 @@ def test_a_name_that_nobody_could_read_is_refused(folder: Path, name: str) -> No
 
 
 def test_images_that_a_provider_would_send_back_are_found_before_the_first_call(folder: Path) -> None:
-    with pytest.raises(StudyError, match=r"from 384 to 3072 pixels; 1 of 2 are not so \(first: scene-0, 64 × 64\)"):
+    with pytest.raises(StudyError, match=r"from 384 to 3072 pixels; 1 of 2 are not \(first: scene-0, 64 × 64\)"):
         prepared(folder, "qwen-image-edit-plus")
 
 

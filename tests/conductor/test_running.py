@@ -169,7 +169,7 @@ def test_a_stage_that_fails_to_begin_is_an_error_of_one_line(tmp_path: Path, mon
     ("stage", "said"),
     [
         ("mesure", "unknown stage 'mesure'; did you mean 'measure'"),
-        ("tests.conductor.test_running:Watching", "is no Stage"),
+        ("tests.conductor.test_running:Watching", "is not a Stage"),
         ("tests.conductor.test_running:Nothing", "has no 'Nothing'"),
     ],
 )

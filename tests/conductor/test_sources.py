@@ -79,8 +79,8 @@ def test_an_object_is_not_added_where_it_is_and_the_run_says_so(folder: Folder) 
     folder.add("untold", "face")
     given = folder.prepared(pairs=("hat", "glasses"))
     assert cases(given) == {"anna/glasses", "bo/hat", "bo/glasses", "untold/hat", "untold/glasses"}
-    assert given.left_out == ("hat on anna: it holds a hat already",)
-    assert manifest_of("x", given).sessions[0]["left_out"] == ["hat on anna: it holds a hat already"]
+    assert given.left_out == ("hat on anna: it already shows a hat",)
+    assert manifest_of("x", given).sessions[0]["left_out"] == ["hat on anna: it already shows a hat"]
     assert manifest_of("x", given).sources["anna"]["holds"] == ["woman", "hat"]
     assert "adds" not in manifest_of("x", given).pairs["hat"], "what a run asked for is recorded as before"
 
@@ -103,7 +103,7 @@ def test_pictures_that_were_not_fetched_stop_the_study_unless_it_may_do_without(
     folder.add("anna", "face")
     folder.add("far", "face", fetched=True)
     expected = (
-        "1 of the 2 pictures of the suite 'mine' are not here: far (not fetched from npm p 1); "
+        "1 of the 2 images of the suite 'mine' are not here: far (not fetched from npm p 1); "
         f"type: cbench suite fetch {folder.path}"
     )
     with pytest.raises(Prerequisite) as caught:
@@ -152,7 +152,7 @@ def test_only_pictures_that_the_cases_use_have_to_be_here(folder: Folder) -> Non
     folder.add("bo", "face", holds='["man"]')
     given = folder.prepared(pairs=("hat",))
     assert [image.id for image in given.sources] == ["bo"], "far holds a hat, so nothing is asked of it"
-    assert given.left_out == ("hat on anna, far: it holds a hat already",)
+    assert given.left_out == ("hat on anna, far: it already shows a hat",)
 
 
 def test_a_limit_keeps_the_clean_picture_of_every_degraded_one_that_is_chosen() -> None:

@@ -193,7 +193,7 @@ def test_sources_that_forbid_it_are_left_out_with_a_word(small_run: Path, tmp_pa
     made = export(small_run, tmp_path / "set", ExportOptions("imagefolder"))
     assert {record["image_name"] for record in records(made.out).values()} == {"free", "shared"}
     left = 2 * 2 * (STEPS + 1)
-    assert any(f"{left} pictures are left out" in notice and "CC-BY-NC-ND 4.0" in notice for notice in made.notices)
+    assert any(f"{left} images are left out" in notice and "CC-BY-NC-ND 4.0" in notice for notice in made.notices)
     assert f"{left} under CC-BY-NC-ND 4.0" in (made.out / "README.md").read_text(encoding="utf-8")
 
 
@@ -356,7 +356,7 @@ def test_the_command_says_what_it_did_and_what_to_heed(small_run: Path, tmp_path
     done = cbench(small_run, "--as", "banana100", "--out", tmp_path / "set", "--patches", 16, "--patches-per-image", 1)
     assert done.exit_code == 0, done.output
     assert "38 pictures of 8 chains, 38 patches in" in done.output
-    assert "note: 20 pictures are left out" in done.output
+    assert "note: 20 images are left out" in done.output
     assert (tmp_path / "set" / "reluctant-v1.5" / "free" / "rotate" / "run_0" / "step_004.png").exists()
 
 

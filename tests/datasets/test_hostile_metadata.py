@@ -98,7 +98,7 @@ def test_any_value_in_any_column_is_imported_or_told(
     ("change", "fault"),
     [
         ({"run_index": 2**63}, "run is out of range"),
-        ({"run_index": 10**400}, "run is no number"),
+        ({"run_index": 10**400}, "run is not a number"),
         ({"run_index": -1}, "run is below zero"),
         ({"run_index": "-3"}, "run is below zero"),
         ({"step_index": -1}, "step is below zero"),

@@ -174,10 +174,10 @@ def listed(
     [
         ({"step": "nan"}, "line 5: step is not a finite number: nan"),
         ({"step": float("inf")}, "line 5: step is not a finite number: inf"),
-        ({"step": "one"}, "line 5: step is no number: 'one'"),
-        ({"step": 10**400}, "line 5: step is no number"),
+        ({"step": "one"}, "line 5: step is not a number: 'one'"),
+        ({"step": 10**400}, "line 5: step is not a number"),
         ({"run": "inf"}, "run is not a finite number: inf"),
-        ({"round": "x"}, "line 5: round is no number: 'x'"),
+        ({"round": "x"}, "line 5: round is not a number: 'x'"),
         ({"cost": float("inf")}, "line 5: cost is not a finite number: inf"),
         ({"cost": -5}, "line 5: cost is below zero: -5.0"),
         ({"prompt": "half \ud800"}, r"line 5: prompt holds half a character ('\ud800')"),
@@ -205,7 +205,7 @@ def test_a_last_step_that_cannot_be_placed_does_not_just_shorten_a_chain(tmp_pat
     _, _, found = read_chains(tmp_path)
     assert [chain.source.id for chain in found.chains] == ["whole"]
     assert "chain 'broken/copy/0' may lack a step" in found.faults[0]
-    assert "line 6: run is no number: 'last'" in found.faults[0]
+    assert "line 6: run is not a number: 'last'" in found.faults[0]
 
 
 def test_links_that_lead_out_of_the_set_are_refused_and_those_inside_are_not(tmp_path: Path) -> None:

@@ -166,18 +166,18 @@ def test_the_hash_changes_with_any_word_and_with_order() -> None:
 
 def test_an_edit_is_not_for_a_picture_that_holds_what_it_adds() -> None:
     hat, glasses, flip = load_pairs(["hat", "glasses", "flip-horizontal"])
-    assert misfit(["man", "Cap"], hat) == "it holds a cap already"
-    assert misfit(["sunglasses"], glasses) == "it holds sunglasses already"
-    assert misfit(["earring", "woman"], load_pairs(["earrings"])[0]) == "it holds an earring already"
-    assert misfit(["potted-plants"], load_pairs(["potted-plant"])[0]) == "it holds a potted plant already"
+    assert misfit(["man", "Cap"], hat) == "it already shows a cap"
+    assert misfit(["sunglasses"], glasses) == "it already shows sunglasses"
+    assert misfit(["earring", "woman"], load_pairs(["earrings"])[0]) == "it already shows an earring"
+    assert misfit(["potted-plants"], load_pairs(["potted-plant"])[0]) == "it already shows a potted plant"
     assert misfit(["man", "hatch", "glass"], hat) == misfit(["glass"], glasses) == misfit(["hat"], flip) == ""
 
 
 def test_an_edit_of_a_thing_is_only_for_pictures_that_hold_it(tmp_path: Path) -> None:
     (dye,) = load_pairs([own_file(tmp_path, extra='needs = ["hair", "beard"]')])
     assert misfit(["woman", "beard"], dye) == ""
-    assert misfit(["statue"], dye) == "it holds no hair"
-    assert misfit([], dye) == "it holds no hair"
+    assert misfit(["statue"], dye) == "it shows no hair"
+    assert misfit([], dye) == "it shows no hair"
 
 
 def test_a_picture_of_which_nobody_says_what_it_holds_suits_every_edit(tmp_path: Path) -> None:

@@ -120,9 +120,9 @@ def test_a_file_of_ones_own_is_read_like_the_shipped_one(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('steps = [{ words = "Put $thing there.", operation = "add" }]', "belong together"),
+        ('steps = [{ words = "Put $thing there.", operation = "add" }]', "needs a list of things"),
         ('steps = [{ words = "Put $stuff there.", operation = "add" }]', r"only \$thing"),
-        ('steps = [{ words = "Write $5 on it.", operation = "change" }]', r"lone \$"),
+        ('steps = [{ words = "Write $5 on it.", operation = "change" }]', r"single \$"),
         ("", "either steps of its own or like"),
         ('like = "nobody"', "is not a variant with steps of its own"),
         ('steps = [{ words = "Turn it.", operation = "twirl" }]', "operation"),

@@ -271,7 +271,7 @@ def test_an_editor_that_does_not_know_what_it_cost_ends_its_chain_and_not_the_ru
         ({"reasoning": ["first", "then"]}, "reasoning as list"),
         ({"model": 5}, "model as int"),
         ({"used": None}, "used as NoneType"),
-        ({"used": {(1, 2): "a"}}, "no JSON"),
+        ({"used": {(1, 2): "a"}}, "not JSON"),
         ({"image": "text"}, "image as str"),
     ],
 )

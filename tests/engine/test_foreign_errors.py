@@ -177,7 +177,7 @@ def leaving(case: Case) -> Any:
     ("words", "message"),
     [
         (lambda case: [Edit(case.source, "add one")], "TypeError: steps() returned a list instead of a generator"),
-        (lambda case: None, "TypeError: steps() gave a NoneType"),
+        (lambda case: None, "TypeError: steps() returned a NoneType"),
         (lambda case: 1 / 0, "ZeroDivisionError: division by zero"),
         (
             one_word(lambda case: None),

@@ -116,7 +116,7 @@ def test_sixteen_bit_colour_is_rounded_not_cut(values: list[int]) -> None:
 
 def test_float_samples_are_refused() -> None:
     data = file_bytes(Image.fromarray(np.ones((4, 4), np.float32)), "TIFF")
-    with pytest.raises(StudyError, match="scan holds 32-bit samples"):
+    with pytest.raises(StudyError, match="scan has 32-bit samples"):
         decode(data, what="scan")
 
 

@@ -84,7 +84,7 @@ def test_before_fetching_the_suite_says_what_to_type(suite: str) -> None:
     with pytest.raises(Prerequisite) as caught:
         load_suite(suite)
     assert str(caught.value) == (
-        "4 of the 4 pictures of the suite 'mine' are not here: a, w, b, large (not fetched from pypi photos 1.0, "
+        "4 of the 4 images of the suite 'mine' are not here: a, w, b, large (not fetched from pypi photos 1.0, "
         f"and others); type: cbench suite fetch {suite}"
     )
 
@@ -121,7 +121,7 @@ def test_a_picture_that_is_too_long_is_scaled_and_has_the_hash_of_the_manifest(s
 
 def test_what_cannot_be_fetched_is_named_and_the_rest_stays(suite: str, server: Server) -> None:
     del server.files["/@web%2fpictures"]
-    with pytest.raises(Prerequisite, match=r"1 of the 4 pictures of .* could not be fetched: w; try again, or run"):
+    with pytest.raises(Prerequisite, match=r"1 of the 4 images of .* could not be fetched: w; try again, or run"):
         fetched(suite)
     loaded = load_suite(suite, partial=True)
     assert [image.id for image in loaded.images] == ["a", "b", "large"]
@@ -134,7 +134,7 @@ def test_what_cannot_be_fetched_is_named_and_the_rest_stays(suite: str, server: 
 def test_a_picture_that_is_not_the_published_one_is_never_kept(suite: str, server: Server) -> None:
     server.files["/simple/photos/"] = b""
     server.serve_package("photos", "1.0", {"photos/a.jpg": OTHER, "photos/b.jpg": SMALL}, wheel=True)
-    with pytest.raises(Prerequisite, match="3 of the 4 pictures"):
+    with pytest.raises(Prerequisite, match="3 of the 4 images"):
         fetched(suite)
     assert [image.id for image in load_suite(suite, partial=True).images] == ["w"]
 
@@ -143,7 +143,7 @@ def test_a_picture_that_this_machine_decodes_otherwise_is_named_and_not_used(sui
     path = Path(suite)
     large = sha256(at_most(LARGE, 1536))
     path.write_text(path.read_text(encoding="utf-8").replace(large, "0" * 64), encoding="utf-8")
-    with pytest.raises(Prerequisite, match=r"1 of the 4 pictures .* cannot be used \(large: Pillow .* other pixels"):
+    with pytest.raises(Prerequisite, match=r"1 of the 4 images .* cannot be used \(large: Pillow .* different pixels"):
         fetched(suite)
     assert [one.id for one in load_suite(suite, partial=True).missing] == ["large"]
 

@@ -125,7 +125,7 @@ def test_without_its_fetched_photographs_builtin_says_what_to_type(
 ) -> None:
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
     monkeypatch.setenv("CONVERGEBENCH_WEIGHTS", "")
-    with pytest.raises(Prerequisite, match=r"of the 100 pictures .* type: cbench suite fetch builtin$"):
+    with pytest.raises(Prerequisite, match=r"of the 100 images .* type: cbench suite fetch builtin$"):
         load_suite("builtin")
     with pytest.raises(Prerequisite, match=r"type: cbench suite fetch portraits-512$"):
         load_suite("portraits-512")

@@ -42,7 +42,7 @@ def test_paths_are_relative_to_the_file_and_every_metric_scores_every_picture(fo
     ("text", "fault"),
     [
         ("picture,mos\n", "no column 'image' in its first line"),
-        ("image,mos\n", "rates no picture"),
+        ("image,mos\n", "rates no image"),
         (
             "image,mos\nscene/scene-0.png,good\nabsent.png,3\n,3\nscene/scene-1.png,nan\nscene/scene-1.png,\n",
             "line 2: mos 'good' is not a number; line 3: there is no image absent.png; line 4: no image; "

@@ -73,7 +73,7 @@ def test_pictures_inside_a_round_keep_their_score_without_a_place(folder: Path) 
 
 def test_by_step_a_note_says_which_chains_do_not_show_their_source_at_every_step(folder: Path) -> None:
     def notes(run: str, by: str) -> list[str]:
-        return [note for note in gathered(folder / run, by=by).audit.notes if "unlike content" in note]
+        return [note for note in gathered(folder / run, by=by).audit.notes if "different content" in note]
 
     assert notes("run", "round") == notes("trips", "round") == []
     assert notes("trips", "step")[0].startswith("2 chains in trips should show the source only at the end of a round:")
@@ -148,7 +148,7 @@ def test_a_metric_that_differs_between_runs_is_told_and_one_that_is_gone_does_no
     assert (
         "brisque is not the same metric in these runs; its version, weights, precision or rater differ: m1; m2."
     ) in notes
-    assert not any("not one metric" in note for note in gathered(folder / "trips", tmp_path / "m1").audit.notes)
+    assert not any("not the same metric" in note for note in gathered(folder / "trips", tmp_path / "m1").audit.notes)
 
 
 def test_runs_of_one_name_are_told_apart_by_the_folders_above(tmp_path: Path) -> None:

@@ -73,5 +73,5 @@ def test_missing_networks_are_told_before_the_first_question(monkeypatch: pytest
 def test_it_answers_its_own_question_in_the_shipped_words() -> None:
     with pytest.raises(StudyError, match="does not answer 'judge-edit'"):
         MeasuringDetector().require("judge-edit")
-    with pytest.raises(StudyError, match="reads no rubrics"):
+    with pytest.raises(StudyError, match="does not use rubrics"):
         MeasuringDetector(RoleTable(rubrics={"find-content": "mine.toml"}))

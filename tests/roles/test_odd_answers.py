@@ -14,7 +14,11 @@ from tests.roles.test_served import ask
     [
         (ChatResponse(body="[" * 200_000), BadReply, "not JSON"),
         (ChatResponse(500, "[" * 200_000), Transient, "answers 500"),
-        (ChatResponse(body="not packed at all", headers={"Content-Encoding": "gzip"}), Transient, "packed wrongly"),
+        (
+            ChatResponse(body="not packed at all", headers={"Content-Encoding": "gzip"}),
+            Transient,
+            "cannot be decompressed",
+        ),
         (ChatResponse(body=" " * 9_000_000), BadReply, "does not end"),
         (ChatResponse(500, " " * 9_000_000), Transient, "answers 500"),
     ],

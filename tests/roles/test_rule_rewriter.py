@@ -124,7 +124,7 @@ def test_it_answers_one_question_in_its_shipped_words_only() -> None:
     payload = question(load_rubric("rewrite-instruction"), {"instruction": "Add a hat."})
     with pytest.raises(StudyError, match="only as shipped"):
         asyncio.run(RuleRewriter().ask((), {**payload, "text": "Shorten: Add a hat."}))
-    with pytest.raises(StudyError, match="reads no rubrics"):
+    with pytest.raises(StudyError, match="does not use rubrics"):
         make_role("rewriter", RoleTable(kind="rules", rubrics={"rewrite-instruction": "mine.toml"}))
 
 

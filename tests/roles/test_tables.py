@@ -70,12 +70,12 @@ def test_what_could_change_an_answer_changes_the_fingerprint_and_nothing_else_do
     ("given", "fault"),
     [
         ({"kind": "served"}, 'kind = "served" needs base_url and model'),
-        ({"model": "qwen"}, "'model' goes with kind = \"served\""),
-        ({"repeats": 3}, '"measuring" always answers the same'),
-        ({"kind": "word-list", "repeats": 3}, '"word-list" always answers the same'),
-        ({"kind": "word-list", "model": "gemini"}, "'model' goes with kind = \"served\""),
-        ({"at_once": 3}, "'at_once' goes with kind = \"served\""),
-        ({"extra": {"top_p": 1}}, "'extra' goes with kind = \"served\""),
+        ({"model": "qwen"}, "'model' needs kind = \"served\""),
+        ({"repeats": 3}, '"measuring" always gives the same answer'),
+        ({"kind": "word-list", "repeats": 3}, '"word-list" always gives the same answer'),
+        ({"kind": "word-list", "model": "gemini"}, "'model' needs kind = \"served\""),
+        ({"at_once": 3}, "'at_once' needs kind = \"served\""),
+        ({"extra": {"top_p": 1}}, "'extra' needs kind = \"served\""),
         ({**SERVED, "base_url": "http://host/v1/chat/completions/"}, "should end before /chat/completions"),
         ({**SERVED, "base_url": "http://host:99999/v1"}, "should be an address such as"),
         ({**SERVED, "base_url": "http://[host/v1"}, "should be an address such as"),
@@ -115,9 +115,9 @@ def test_a_secret_in_the_study_file_is_refused_without_being_shown(given: dict[s
 
 
 def test_who_is_no_model_reads_no_rubrics() -> None:
-    with pytest.raises(StudyError, match="reads no rubrics"):
+    with pytest.raises(StudyError, match="does not use rubrics"):
         make_role("judge", table(rubrics={"semantics-forward": "mine.toml"}))
-    with pytest.raises(StudyError, match="reads no rubrics"):
+    with pytest.raises(StudyError, match="does not use rubrics"):
         make_role("reader", table(kind="word-list", rubrics={"self-evaluation": "mine.toml"}))
 
 
@@ -149,7 +149,7 @@ def test_nothing_configured_is_a_word_list_that_says_so() -> None:
     ],
 )
 def test_each_role_is_played_by_someone_who_can(name: str, kind: str, better: str) -> None:
-    with pytest.raises(StudyError, match=rf'\[roles\.{name}\]: kind = "{kind}" cannot .* write kind = {better}$'):
+    with pytest.raises(StudyError, match=rf'\[roles\.{name}\]: kind = "{kind}" cannot .* use kind = {better}$'):
         make_role(name, table(kind=kind))
 
 
@@ -182,11 +182,11 @@ def test_roles_that_look_for_weights_are_made_only_where_they_are_asked() -> Non
 @pytest.mark.parametrize(
     ("name", "kind", "says"),
     [
-        ("writer", "measuring", 'write kind = "served" or "template"'),
-        ("writer", "rules", 'write kind = "served" or "template"'),
-        ("rewriter", "template", 'write kind = "served" or "rules"'),
-        ("detector", "word-list", 'write kind = "served" or "measuring"'),
-        ("rater", "measuring", 'cannot answer what a rater is asked; write kind = "served"'),
+        ("writer", "measuring", 'use kind = "served" or "template"'),
+        ("writer", "rules", 'use kind = "served" or "template"'),
+        ("rewriter", "template", 'use kind = "served" or "rules"'),
+        ("detector", "word-list", 'use kind = "served" or "measuring"'),
+        ("rater", "measuring", 'cannot answer what a rater is asked; use kind = "served"'),
     ],
 )
 def test_a_kind_that_cannot_play_a_role_is_refused_in_one_line(name: str, kind: str, says: str) -> None:

@@ -140,7 +140,7 @@ def test_it_answers_its_two_questions_only() -> None:
         TemplateWriter().require("judge-edit")
     with pytest.raises(StudyError, match="an edit type of the taxonomy"):
         asyncio.run(TemplateWriter().ask((picture(),), {**asked("zoom-in"), "edit_type": "juggle"}))
-    with pytest.raises(StudyError, match="reads no rubrics"):
+    with pytest.raises(StudyError, match="does not use rubrics"):
         make_role("writer", RoleTable(kind="template", rubrics={"write-instruction": "mine.toml"}))
 
 

@@ -183,7 +183,7 @@ def test_a_plan_goes_on_and_grows_by_raters_alone(run: Path) -> None:
         *((RatingRequest(seed=5), "seed"), (RatingRequest(methods=("gentle",)), "methods")),
         *((RatingRequest(images=4), "images"), (RatingRequest(round=2), "round"), (RatingRequest(items=9), "items")),
     ):
-        with pytest.raises(StudyError, match=f"begun with {word}"):
+        with pytest.raises(StudyError, match=f"started with {word}"):
             begin_rating(run, request)
 
 
@@ -210,8 +210,8 @@ def test_the_paper_s_plan_with_what_there_is(run: Path) -> None:
     begun = begin_rating(run, RatingRequest(paper=True))
     assert (begun.raters, begun.cases) == (20, 6)
     assert [note.partition(";")[0] for note in begun.notes] == [
-        "3 methods are there, not 5",
-        "6 pictures are there, not 20",
+        "3 methods are available, not 5",
+        "6 pictures are available, not 20",
     ]
 
 
@@ -223,7 +223,7 @@ def test_the_paper_s_plan_with_what_there_is(run: Path) -> None:
         (RatingRequest(mode="axes", paper=True), "--paper is a plan of scores"),
         (RatingRequest(plan="../up"), "--plan"),
         (RatingRequest(plan="A B"), "--plan"),
-        (RatingRequest(round=7), "no finished picture"),
+        (RatingRequest(round=7), "no finished image"),
     ],
 )
 def test_what_cannot_be_planned_is_one_line(run: Path, request_: RatingRequest, told: str) -> None:
@@ -325,7 +325,7 @@ def test_what_is_no_book_is_refused(run: Path, content: bytes) -> None:
 def test_a_book_with_a_trigger_is_refused(run: Path) -> None:
     with closing(begin(run)) as book:
         book._connection.execute("create trigger bad after insert on answers begin delete from answers; end")
-    with pytest.raises(StudyError, match="not a book"):
+    with pytest.raises(StudyError, match="not a file of ratings"):
         begin_rating(run, RatingRequest())
 
 
@@ -333,6 +333,6 @@ def test_a_method_with_the_name_of_a_control_is_left_out(run: Path) -> None:
     from convergebench.conductor.rating_items import chosen_methods
 
     found = replace(rateable(run), methods=("gentle", "clean"))
-    with pytest.raises(StudyError, match="control picture"):
+    with pytest.raises(StudyError, match="control images"):
         chosen_methods(found, ())
     assert chosen_methods(found, ["gentle"]) == ("gentle",)

@@ -116,5 +116,5 @@ def test_a_copy_that_is_a_link_or_without_end_is_not_read(tmp_path: Path) -> Non
         rubrics.readable(tmp_path, "/mood.toml")
     copy.unlink()
     copy.symlink_to("/etc/hostname")
-    with pytest.raises(StudyError, match="holds no copy"):
+    with pytest.raises(StudyError, match="has no copy of it"):
         rubrics.readable(tmp_path, "/mood.toml")

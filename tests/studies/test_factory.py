@@ -296,7 +296,7 @@ def test_no_case_takes_more_than_was_forecast(number: int, good: list[bool], pai
     [
         ({"types": ["add-objekt"]}, "add-object"),
         ({"threshold": 1.0}, "threshold"),
-        ({"turns": [5, 2]}, "fewest turns"),
+        ({"turns": [5, 2]}, "smallest number of turns"),
         ({"weights": dict.fromkeys(CRITERIA, 0)}, "all weights are 0"),
     ],
 )

@@ -162,7 +162,7 @@ def test_rows_may_have_their_own_length() -> None:
         ([{"variants": ["replicate"], "images": ["tabel"]}], "did you mean 'table'"),
         ([{"variants": ["replicate"]}, {"variants": ["replicate"], "images": ["face"]}], "asks twice"),
         ([{"variants": ["replicat"]}], "did you mean 'replicate'"),
-        ([{"variants": ["patches-edges-photo"], "steps": 2}], "comes back after 3 steps"),
+        ([{"variants": ["patches-edges-photo"], "steps": 2}], "returns to the source after 3 steps"),
     ],
 )
 def test_a_row_that_cannot_be_meant_is_told(rows: list[dict[str, object]], says: str) -> None:

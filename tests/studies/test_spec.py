@@ -80,7 +80,7 @@ def test_what_is_given_counts_over_the_file() -> None:
         ({"by": "leg"}, "analysis.audit.by"),
         ({"percentiles": [100]}, "analysis.audit.percentiles"),
         ({"percentiles": []}, "analysis.audit.percentiles"),
-        ({"ranges": {"pi": [5, 5]}}, "the range of pi goes from 5 to 5"),
+        ({"ranges": {"pi": [5, 5]}}, "the range of pi is [5, 5]"),
         ({"gap": [5]}, "unknown key 'gap' in [analysis.audit]; did you mean 'gaps'?"),
     ],
 )

@@ -53,7 +53,7 @@ def test_ways_of_packing_that_unpack_all_at_once_are_refused(tmp_path: Path, met
     archive = tmp_path / "archive"
     with zipfile.ZipFile(archive, "w", method) as zipped:
         zipped.writestr("model.bin", bytes(10 << 20))
-    with pytest.raises(StudyError, match="unusual way"):
+    with pytest.raises(StudyError, match="unsupported compression"):
         unpack(archive, "it", {"model.bin": 0}, tmp_path)
 
 

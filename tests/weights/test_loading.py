@@ -114,5 +114,5 @@ def test_damage_of_any_kind_is_one_line(tmp_path: Path, read: Callable[[Path], o
 
 def test_a_file_of_something_else_than_a_dictionary_is_refused(tmp_path: Path) -> None:
     torch.save([torch.zeros(1)], tmp_path / "list.pth")
-    with pytest.raises(Prerequisite, match="a list and no dictionary"):
+    with pytest.raises(Prerequisite, match="a list instead of a dictionary"):
         torch_state(tmp_path / "list.pth")

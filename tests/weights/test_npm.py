@@ -172,7 +172,7 @@ def test_without_any_checksum_of_the_registry_s_the_files_own_ones_decide(regist
 
 def test_a_member_that_is_gone_is_named(registry: Server) -> None:
     serve(registry, tarred("package", {"models/model.json": MODEL}))
-    with pytest.raises(Prerequisite, match=r"@nets/maxim 0\.1\.0 no longer holds models/shard1\.bin$"):
+    with pytest.raises(Prerequisite, match=r"@nets/maxim 0\.1\.0 no longer contains models/shard1\.bin$"):
         fetch(find_weight("maxim"))
 
 

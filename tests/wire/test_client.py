@@ -99,7 +99,7 @@ def test_a_file_is_fetched_with_the_key_only_where_the_key_belongs(place: str, k
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "http://[::1/x", "data:,x", "gopher://x/"])
 def test_a_file_at_no_address_is_the_server_s_fault_and_not_the_study_s(address: str) -> None:
-    with pytest.raises(BadReply, match="at no address"):
+    with pytest.raises(BadReply, match="without a valid address"):
         using(Wire("http://127.0.0.1:1"), lambda wire: wire.download(address))
 
 

@@ -84,7 +84,7 @@ def test_a_packed_body_that_ends_too_early_is_cut_short(kept: int) -> None:
 
 
 def test_a_body_that_is_not_packed_as_told_is_a_passing_trouble() -> None:
-    with pytest.raises(Transient, match="packed wrongly") as wrong:
+    with pytest.raises(Transient, match="cannot be decompressed") as wrong:
         unpacked(b"no gzip", "gzip")
     assert wrong.value.unsettled
 

@@ -39,7 +39,7 @@ def _side(run: LoadedRun) -> RunSide:
 
 @dataclass(frozen=True)
 class LoadedAudit:
-    """An audit: which quality metrics notice the damage of repeated edits."""
+    """An audit: which quality metrics detect the damage of repeated edits."""
 
     page: Path
     """The page that was written."""
@@ -58,7 +58,7 @@ class LoadedAudit:
 
 
 def audit(runs: AnyRun | Sequence[AnyRun], **options: Any) -> LoadedAudit:
-    """Hold no-reference metrics against the pictures of one run or several, whose decay is known.
+    """Test no-reference metrics on the images of one or several runs, whose degradation is known.
 
     `options` are those of `AuditOptions` (metrics, measure, repeat, opinions, out, title, constants) and of
     `MeasureOptions` (workers, device, max_cost …); `progress=False` shows nothing.
@@ -95,14 +95,14 @@ def _audit_work(runs: AnyRun | Sequence[AnyRun], options: Mapping[str, Any]) -> 
 
 
 def editors() -> pl.DataFrame:
-    """Every editor that there is, plug-ins and providers' models included: what it takes, costs and lacks here."""
+    """All editors, including plug-ins and providers' models: what each takes, costs and lacks here."""
     from convergebench.conductor.listing import editor_rows
 
     return _frame(editor_rows())
 
 
 def metrics() -> pl.DataFrame:
-    """Every metric that there is, plug-ins included: what it measures, its direction and range, what it lacks here."""
+    """All metrics, including plug-ins: what each measures, its direction and range, what it lacks here."""
     from convergebench.conductor.listing import metric_rows
 
     return _frame(metric_rows())

@@ -37,7 +37,7 @@ SHOWN = ("rank", "editor", "score", "low", "high", "closeness", "half_life", "n_
 
 
 class LoadedRun:
-    """A run directory, read when a table is first asked for; `refresh` reads it anew."""
+    """A run directory; tables are read when first used, and `refresh` reads them again."""
 
     def __init__(self, root: str | Path, *, align: str | None = None, stopped: str | None = None) -> None:
         self.root = require_run(Path(root))

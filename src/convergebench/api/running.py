@@ -56,7 +56,7 @@ def run(
     progress: bool | Observer = True,
     **tables: Any,
 ) -> LoadedRun:
-    """Run a study and load what came of it; make the same call to continue where an earlier one stopped.
+    """Run a study and load the result; make the same call to continue where an earlier one stopped.
 
     `study` is a name of `cbench list studies`, a study file, its content, or a `StudySpec`. `editors`, `images`,
     `rounds`, `metrics`, `limit` and `align` stand in place of the study's own; `kind` says what given pictures show.
@@ -76,7 +76,7 @@ run_async.__signature__ = signature(run)  # type: ignore[attr-defined]  # what h
 
 
 def load(root: str | Path, *, align: str | None = None) -> LoadedRun:
-    """A run that is there, under this alignment or else its own; it may still be going."""
+    """An existing run, with this alignment or else its own; it may still be in progress."""
     return LoadedRun(root, align=align)
 
 

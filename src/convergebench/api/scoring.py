@@ -44,7 +44,7 @@ def score(
     instruction: str = "",
     **options: Any,
 ) -> float | pl.DataFrame:
-    """Metrics of one image or of several, each by itself or beside one reference.
+    """Metrics of one or several images, each alone or compared with one reference.
 
     One image (path, PIL image or array) and one metric give a number, or raise `Unmeasurable` with the status that says
     why there is none. Everything else gives a frame: image, reference, metric, value, status, detail. A folder stands

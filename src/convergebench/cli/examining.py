@@ -77,6 +77,6 @@ def _found(run: Path) -> list[dict[str, str]]:
         tally = counts.setdefault(verdict.mode, [0, 0, 0])
         tally[{True: 0, False: 1, None: 2}[verdict.present]] += 1
     return [
-        {"failure": mode, "seen": f"{seen:,}", "not seen": f"{absent:,}", "cannot be told": f"{unsure:,}"}
+        {"failure": mode, "seen": f"{seen:,}", "not seen": f"{absent:,}", "undecided": f"{unsure:,}"}
         for mode, (seen, absent, unsure) in sorted(counts.items(), key=lambda one: (-one[1][0], one[0]))
     ]

@@ -82,7 +82,7 @@ def _cell_fault(column: Column, value: Any) -> str:
         return "" if whole else f"is a {type(value).__name__} instead of a whole number"
     if not isinstance(value, int | float):
         return f"is a {type(value).__name__} instead of a number"
-    return "is no number" if math.isnan(value) else ""
+    return "is not a number" if math.isnan(value) else ""
 
 
 def _is_unicode(text: str) -> bool:
@@ -104,7 +104,7 @@ def _meaning_fault(table: str, name: str, value: Any) -> str:
         try:
             content = json.loads(value)
         except (ValueError, RecursionError):
-            return "is no JSON"
+            return "is not JSON"
         if not isinstance(content, kind):
             return f"is not a JSON {'table' if kind is dict else 'list'}"
         if name == "region" and not _is_region(content):

@@ -120,7 +120,7 @@ def test_a_change_of_most_of_the_picture_is_an_edit_of_the_whole() -> None:
     image = picture(3)
     found = divide(with_disc(image, radius=30), image, tint=5.0, most=0.2)
     assert isinstance(found, NotDivided)
-    assert "of the picture changed" in found.why
+    assert "of the image changed" in found.why
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (3, 2), (17, 5)])

@@ -174,7 +174,7 @@ def test_the_whole_picture_goes_through_another_network_if_asked(lawn: Pixels) -
 
 @pytest.mark.parametrize("wrong", ["sim-jpeg", "inpaint"])
 def test_an_editor_that_reads_words_comes_after_none(wrong: str) -> None:
-    with pytest.raises(StudyError, match=f"reads no words .* not '{wrong}'"):
+    with pytest.raises(StudyError, match=f"ignores instructions .* not '{wrong}'"):
         make_editor("inpaint", through=wrong)
 
 

@@ -108,13 +108,13 @@ def test_a_workflow_without_placeholders_is_told_what_stands_where(tmp_path: Pat
     [
         (changed("10", image="example.png"), 'write "{image}" where it goes, or say places = { image = "NODE.INPUT" }'),
         (changed("6", prompt="a cat"), "has no place for the words"),
-        ({**NODES, "12": NODES["9"]}, "has nodes 9, 12; say whose picture is taken"),
+        ({**NODES, "12": NODES["9"]}, "has nodes 9, 12; choose the node whose image is taken"),
         ({number: node for number, node in NODES.items() if number != "9"}, "has no SaveImage node"),
         ({"nodes": [], "links": [], "version": 0.4}, "Export (API)"),
         ({"3": {"inputs": {}}}, "is not a workflow in API format"),
         ([], "is not a workflow in API format"),
         ({}, "is not a workflow in API format"),
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
     ],
 )
 def test_a_workflow_that_cannot_work_is_refused_before_the_first_call(tmp_path: Path, nodes: Any, said: str) -> None:

@@ -108,7 +108,7 @@ def test_further_fields_are_sent_as_they_are() -> None:
     assert form("plain", extra={"quality": "high", "layers": 2}) | {"quality": "high", "layers": "2"} == form(
         "plain", extra={"quality": "high", "layers": 2}
     )
-    with pytest.raises(StudyError, match="'seed' is set already"):
+    with pytest.raises(StudyError, match="'seed' is already set"):
         make_editor(USE, base_url="http://127.0.0.1:1", server="vllm-omni", extra={"seed": 1})
 
 

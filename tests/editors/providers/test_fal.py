@@ -131,7 +131,7 @@ def test_arguments_are_part_of_who_answers() -> None:
 
 @pytest.mark.parametrize("odd", ["", "nothing", "../x", "a//b", "a/b?x=1"])
 def test_what_is_no_path_is_no_model(odd: str) -> None:
-    with pytest.raises(StudyError, match="no model of fal"):
+    with pytest.raises(StudyError, match="not a model of fal"):
         make_editor(f"fal:{odd}")
 
 

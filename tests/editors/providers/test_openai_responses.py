@@ -134,7 +134,7 @@ def test_a_session_whose_replies_are_lost_is_told_anew(raw: str | None) -> None:
 def test_a_session_that_is_no_longer_kept_ends_its_chain_alone(status: int) -> None:
     turn = Turn("one", IN, "image/png", OUT, "image/png", '{"id": "resp_0"}')
     body = fault("Previous response with id 'resp_0' not found.", "previous_response_not_found")
-    with pytest.raises(EditorError, match="anew") as error:
+    with pytest.raises(EditorError, match="run this chain again") as error:
         ask(Answer(status, body), use=PAIR, settings=SINGLE, history=(turn,), image=OUT)
     assert type(error.value) is EditorError
 

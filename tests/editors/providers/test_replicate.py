@@ -137,7 +137,7 @@ def test_a_wrong_field_of_an_unlisted_model_says_which_options_there_are() -> No
 
 @pytest.mark.parametrize("odd", ["model", "a/b/c", "a/b:latest!", "a/b:", "../b"])
 def test_what_is_no_name_is_no_model(odd: str) -> None:
-    with pytest.raises(StudyError, match="no model of Replicate"):
+    with pytest.raises(StudyError, match="not a model of Replicate"):
         make_editor(f"replicate:{odd}")
 
 

@@ -37,9 +37,9 @@ def test_it_is_told_beforehand_and_wherever_the_role_is_named() -> None:
         return make_role("judge", table(**{**SERVED, "model": "gemini-flash-latest", **more}))
 
     (notice,) = role().notices
-    assert notice.startswith("[roles.judge]: the id gemini-flash-latest may come to mean another model")
+    assert notice.startswith("[roles.judge]: the id gemini-flash-latest may refer to another model")
     assert "\n" not in notice
-    assert "may come to mean another model" in role().about
+    assert "may later refer to another model" in role().about
     settled = role(revision="gemini-3.8-flash on 2026-11-16")
     assert settled.notices == ()
     assert "another model" not in settled.about

@@ -36,7 +36,7 @@ def test_google_s_quota_of_a_minute_is_waited_for_and_that_of_a_day_is_not() -> 
         ask(server.table(api="gemini"), JUDGED, PICTURES)
     assert caught.value.retry_after == 17.5
     day: list[dict[str, Any]] = [{"violations": [{"quotaId": "RequestsPerDayPerProject"}]}, {"retryDelay": "17s"}]
-    with serving(google(429, "slow down", day)) as server, pytest.raises(Prerequisite, match="quota of this day"):
+    with serving(google(429, "slow down", day)) as server, pytest.raises(Prerequisite, match="today's quota"):
         ask(server.table(api="gemini"), JUDGED, PICTURES)
 
 

@@ -1,4 +1,4 @@
-"""DISTS: structure and texture apart, so that one patch of grass may stand for another.
+"""DISTS: structure and texture compared separately, so that one patch of grass may replace another.
 
 Ding, Ma, Wang, Simoncelli: Image quality assessment: unifying structure and texture similarity (2020).
 The picture itself and five layers of VGG16 whose maxima are replaced by blurred root mean squares. Per channel, the

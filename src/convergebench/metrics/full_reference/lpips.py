@@ -1,4 +1,4 @@
-"""LPIPS 0.1 on AlexNet: how far apart two images are in the features of a network that learned to name things.
+"""LPIPS 0.1 on AlexNet: how far apart two images are in the features of a network trained to classify objects.
 
 Zhang, Isola, Efros, Shechtman, Wang: The unreasonable effectiveness of deep features as a perceptual metric (2018).
 Five layers; at each place the vector over channels is brought to length 1, squared differences are weighted per channel

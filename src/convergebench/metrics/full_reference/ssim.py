@@ -4,7 +4,7 @@ Wang, Bovik, Sheikh, Simoncelli: Image quality assessment: from error visibility
 statistics are population ones over the area where the window fits; the value is the mean over R, G and B. From −1 to 1,
 higher is better, 1 for equal images. Own code, no weights. Traps: programs differ in window, in luma or RGB and in
 halving large images first, so say which SSIM (`ssim-skimage` is another); it forgives a brightness that changed
-everywhere, except where it is dark, and minds a shift by a pixel.
+everywhere, except where it is dark, and is sensitive to a shift by a pixel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ST-LPIPS on AlexNet: LPIPS that does not mind a shift by a pixel or two.
+"""ST-LPIPS on AlexNet: LPIPS that tolerates a shift by a pixel or two.
 
 Ghildyal, Liu: Shift-tolerant perceptual similarity metric (2022). The measure is that of lpips; the network is
 retrained with every stride, that of the first convolution too, moved to a blur with mirrored edges, so that what an

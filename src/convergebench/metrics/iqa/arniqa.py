@@ -1,4 +1,4 @@
-"""ARNIQA: a network that has learnt how damage changes an image, with a line fitted to opinions on KonIQ-10k.
+"""ARNIQA: a network that has learned how distortions change an image, with a linear regressor fitted to KonIQ-10k.
 
 Agnolucci, Galteri, Bertini, Del Bimbo: ARNIQA: learning distortion manifold for image quality assessment (2024). The
 image and its half-size copy pass through a ResNet-50; a linear regressor gives the score. About 0 to 1, higher is

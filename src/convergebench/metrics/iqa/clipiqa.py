@@ -1,4 +1,4 @@
-"""CLIP-IQA: does the image look more like "good" or like "bad", asked of CLIP in words.
+"""CLIP-IQA: whether CLIP matches the image to "good" or to "bad" phrases.
 
 Wang, Chan, Loy: Exploring CLIP for assessing the look and feel of images (2023). Five pairs of opposite phrases are
 compared with the image by CLIP RN50 without its position embedding; the mean share of the good ones is the score. 0 to

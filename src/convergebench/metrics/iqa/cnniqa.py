@@ -3,7 +3,7 @@
 Kang, Ye, Li, Doermann: Convolutional neural networks for no-reference image quality assessment (2014). About 0 to 1,
 higher is better. Code: pyiqa (PolyForm-Noncommercial-1.0.0). Weights: pyiqa's. Known traps: pyiqa's network differs
 from the paper's (colour instead of grey, no local normalisation, the whole image instead of patches of 32 pixels), and
-its scale is turned round; do not compare its scores with those of a network trained on LIVE.
+its scale is inverted; do not compare its scores with those of a network trained on LIVE.
 """
 
 from __future__ import annotations

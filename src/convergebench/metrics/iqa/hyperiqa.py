@@ -1,4 +1,4 @@
-"""HyperIQA: one network looks at the content and writes the weights of another, which judges the quality.
+"""HyperIQA: one network looks at the content and predicts the weights of another, which rates the quality.
 
 Su and others: Blindly assess image quality in the wild guided by a self-adaptive hyper network (2020). Trained on
 KonIQ-10k. The mean over 25 evenly placed squares of 224 pixels. About 0 to 1, higher is better. Code: pyiqa

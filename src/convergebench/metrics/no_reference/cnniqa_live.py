@@ -3,7 +3,7 @@
 Kang, Ye, Li, Doermann: Convolutional neural networks for no-reference image quality assessment (2014). Luma is cut into
 patches of 32×32 pixels without overlap; in each, a pixel is compared with the 3×3 around it; 50 filters of 7×7, the
 largest and the smallest answer of each, and three linear layers give a number per patch. The value is their mean. It
-predicts LIVE's DMOS: lower is better, about 10 to 30 for photographs and 40 to 90 for damaged ones. Nothing holds it:
+predicts LIVE's DMOS: lower is better, about 10 to 30 for photographs and 40 to 90 for damaged ones. It is not bounded:
 values below 0 and above 100 occur.
 
 This is NOT pyiqa's `cnniqa`, the one of published tables, which was trained on KonIQ-10k, looks at colour and gives

@@ -1,4 +1,4 @@
-"""Decay: how much a picture looks as if a model had regenerated it again and again.
+"""Decay: how much an image looks as if a model had regenerated it many times.
 
 BRISQUE, NIQE and PIQE were made for single damages (JPEG, blur, static), and often give a picture a *better* score
 after the twentieth pass through an image model than after the first. This one is learned from chains: about a hundred
@@ -7,11 +7,11 @@ of neighbours, tones, response to fixed operations), and a weighted sum puts pic
 they were made. How it was learned, on what, and where it fails: docs/design/decay.md.
 
 Lower is better: about 0 for untouched pictures, about 100 for the twentieth step of a chain that damages plainly.
-Nothing holds it there, and it is never clipped, so that worn pictures can always be ordered.
+It can exceed that range and is never clipped, so that degraded images can always be ordered.
 
 Traps: it is made for comparing pictures of one chain; between different pictures content counts as well. A photograph
-taken with much noise, a strong filter or heavy compression looks worn to it. It reads the grid of the picture: cutting
-or scaling a picture first takes away part of what it reads. It needs 64 pixels a side.
+taken with much noise, a strong filter or heavy compression looks degraded to it. It reads the grid of the picture:
+cutting or scaling a picture first removes part of what it reads. It needs 64 pixels a side.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Similarity of content by AugNet, a network whose weights anyone can get from a package; a stand-in, and not CLIP.
+"""Similarity of content by AugNet, a network whose weights come with a public package; a substitute, not CLIP.
 
 Chen, Chang, Qin, Cheng: AugNet: End-to-end unsupervised visual representation learning with image augmentation (2021).
 A ResNet-50 with 768 outputs and tanh, trained without labels to know an image again after cropping, turning and
 recolouring it a little. The value is the cosine of two embeddings, −1 to 1, higher is better. It never saw a caption:
-it knows that two pictures show the same, not what they show, and its numbers must not be set beside those of CLIP.
+it knows that two pictures show the same, not what they show, and its numbers must not be compared with those of CLIP.
 
 On seven photographs (smallest to largest value, `python -m benchmarks.stand_ins`): JPEG of quality 15 0.97–1.00, blur
 of σ 2 0.98–1.00, noise of σ 25 0.93–0.99, mirror image 0.91–1.00, the two halves swapped 0.91–1.00, a ball put in

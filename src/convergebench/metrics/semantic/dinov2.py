@@ -1,11 +1,11 @@
 """Similarity of content as DINOv2 sees it: the cosine of two image embeddings.
 
-Oquab et al.: DINOv2: Learning robust visual features without supervision (2023). Trained on pictures alone, it has no
-words to hide behind: two different cups are one caption to CLIP, and two things here. The embedding is the class token
-of the last layer, after its normalisation. The base model is taken: 346 MB where the large one has 1.2 GB, so that it
-runs beside CLIP on a small GPU. Preparation as published: bicubic to a shorter side of 256 pixels, then the middle
-224×224 of that; margins are not looked at. Range −1 to 1, higher is better. The levels are those of CLIP, taken over
-and not calibrated. Weights (Apache-2.0): facebook/dinov2-base, fetched from the hub or added with `cbench weights add
+Oquab et al.: DINOv2: Learning robust visual features without supervision (2023). Trained on pictures alone, it does not
+depend on captions: two different cups share one caption for CLIP, but differ here. The embedding is the class token of
+the last layer, after its normalisation. The base model is taken: 346 MB where the large one has 1.2 GB, so that it runs
+beside CLIP on a small GPU. Preparation as published: bicubic to a shorter side of 256 pixels, then the middle 224×224
+of that; margins are not looked at. Range −1 to 1, higher is better. The levels are those of CLIP, taken over and not
+calibrated. Weights (Apache-2.0): facebook/dinov2-base, fetched from the hub or added with `cbench weights add
 dinov2-base FOLDER`; run through transformers.
 """
 

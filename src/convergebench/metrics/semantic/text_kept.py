@@ -5,7 +5,7 @@ not come out whole is looked for once more: the lines found in the subject on th
 of it, are put together from left to right, and the stretch that comes nearest is taken. Of n letters, n − edit distance
 are kept, not fewer than 0. The value is the share of all letters kept: 1 for all, 0 for none, higher is better.
 Capitals and spaces do not count, since the reader itself is unsure of them; wide and narrow forms of a sign are one.
-Text that was added is not held against the subject. A reference with fewer than 3 letters has no value (`no-text`); a
+Added text does not lower the value. A reference with fewer than 3 letters has no value (`no-text`); a
 subject without any text has 0.
 
 The reader knows Latin letters without accents, digits and Chinese; other scripts come out as whatever looks alike, in

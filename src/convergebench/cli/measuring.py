@@ -18,7 +18,9 @@ def measure(
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            "--metric", "-m", help="Metric, set or your own FILE.py:NAME; repeatable [default: those of the run's study]"
+            "--metric",
+            "-m",
+            help="Metric, set or your own FILE.py:NAME; repeatable [default: those of the run's study]",
         ),
     ] = None,
     align: Annotated[

@@ -26,7 +26,9 @@ MOST_OF_A_PAGE = 200_000
 """Characters of a page in which the finding is looked for."""
 MOST_SECONDS = 5.0
 """Of reading one journal; a database that was made to be slow is given up."""
-_FINDING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.S)
+_FINDING = re.compile(r'<p class="finding"[^>]*>(.*?)</p>', re.S)
+_HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.S)
+"""Where older pages have their finding."""
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -134,12 +136,13 @@ def _rows(connection: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
 
 
 def _finding(root: Path, study: str) -> tuple[str, float]:
-    """The heading of the report (of an audit: of its page), and when it was written."""
+    """The finding at the top of the report (of an audit: of its page), and when the page was written."""
     for name in reversed(PAGES) if study == "audit" else PAGES:
         page = root / name
         if page.is_file() and page.resolve().is_relative_to(root.resolve()):
             with page.open(encoding="utf-8", errors="replace") as file:
-                match = _FINDING.search(file.read(MOST_OF_A_PAGE))
+                text = file.read(MOST_OF_A_PAGE)
+            match = _FINDING.search(text) or _HEADING.search(text)
             if match:
                 return plain_line(unescape(_TAG.sub("", match[1]))), page.stat().st_mtime
     return "", 0.0

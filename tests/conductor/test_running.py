@@ -143,7 +143,8 @@ def test_stages_are_walked_in_the_studys_order_and_pages_come_after_the_report(
     assert WORKED == ["early", "late"]
     assert outcome.stopped == "the late one had enough"
     order = [line for line in watching.told if not line.startswith(("say", "note"))]
-    assert order == ["begin editing", "end editing", "begin measuring", "end measuring", "reported"]
+    stages = [f"{word} {stage}" for stage in ("editing", "measuring", "reporting") for word in ("begin", "end")]
+    assert order == [*stages, "reported"]
     WORKED.clear()
     run(planned(tmp_path / "other"), QUICK, watching)
     assert WORKED == ["early"], "without a report no pages"

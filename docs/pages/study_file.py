@@ -25,6 +25,7 @@ a file an existing run accepts: [growth or changed meaning](../design/growth-or-
 SAID: Mapping[str, str] = {
     "study": "Which protocol.",
     "title": "A heading for the report.",
+    "track.with": "`tensorboard`, `mlflow` or `wandb`; empty: none. Flag: `--track`.",
     "editors": "Names, or tables with `name`, `use`, the editor's own options, and `settings` for it alone. Flag: "
     "`--editor`.",
     "images.kinds": "Only images of these kinds.",

@@ -126,7 +126,7 @@ def table_fields(model: Any) -> dict[str, Any]:
     if is_dataclass(model):
         kinds = get_type_hints(model)
         return {field.name: kinds[field.name] for field in fields(model)}
-    return {name: field.annotation for name, field in getattr(model, "model_fields", {}).items()}
+    return {field.alias or name: field.annotation for name, field in getattr(model, "model_fields", {}).items()}
 
 
 def fault_in(content: Any, *, infinite: bool = False) -> str:

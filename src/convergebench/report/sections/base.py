@@ -195,6 +195,6 @@ class _Unavailable:
     def build(self, page: Any, /) -> SectionContent:
         """The reason under the title."""
         html = Markup(
-            '<section id="{}">\n<h2>{}</h2>\n<p class="empty">This section cannot be shown: {}</p>\n</section>'
+            '<section id="{}">\n<h2>{}</h2>\n<p class="empty problem">This section cannot be shown: {}</p>\n</section>'
         )
         return SectionContent(html.format(self.name, self.title, self.why))

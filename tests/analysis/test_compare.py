@@ -150,7 +150,9 @@ def test_a_chain_that_is_measured_in_part_is_compared_up_to_there(chain: Make, g
     rows = by_editor(result)
     assert rows["b"]["quality"] == pytest.approx((0.95 + 5 * 0.8) / 6)
     assert [(rows[name]["n_cases"], rows[name]["n_missing"]) for name in "ab"] == [(6, 0), (6, 2)]
-    assert "2 round trips of b lack a value of ssim or gist; chains are compared up to there." in result.headline
+    assert (
+        "2 round trips of b lack a value of ssim or gist; those cases are scored over fewer rounds." in result.headline
+    )
 
 
 @pytest.mark.parametrize("status", sorted(LOST))
@@ -227,7 +229,7 @@ def test_an_editor_without_a_rank_that_was_followed_for_less_is_said_to_be(chain
     chains += [chain("sim-short", f"s{n}", falling(0.0, 2), status="ended", planned=8) for n in range(6)]
     result = analyse(given(chains, simulated=["sim-short"]), FAST)
     assert by_editor(result)["sim-short"]["half_life"] == "> 2"
-    assert "Followed for fewer than the 8 round trips compared: sim-short (2)." in result.headline
+    assert "Run for fewer than the 8 round trips compared: sim-short (2)." in result.headline
 
 
 @pytest.mark.parametrize(

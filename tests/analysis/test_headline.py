@@ -44,7 +44,7 @@ def test_equal_editors_are_not_told_apart_and_the_images_needed_are_said(chain: 
     result = analyse(given(chains_of(chain, {"a": 0.030, "b": 0.0301}, 12, spread=0.02)), FAST)
     first = result.headline[0]
     assert re.match(r"(a and b|b and a) cannot be told apart with 12 images: . scores [\d.]+ more than .", first), first
-    assert re.match(r"About [\d,]+ images would tell a difference of this size\.$", result.headline[1])
+    assert re.match(r"About [\d,]+ images would be needed to detect a difference of this size\.$", result.headline[1])
 
 
 def test_those_behind_the_undecided_are_named(chain: Make, given: Given) -> None:
@@ -78,7 +78,7 @@ def test_nobody_ranked_says_why(chain: Make, given: Given) -> None:
     chains = [chain("a", f"s{n}", falling(0.01)) for n in range(2)]
     chains += [chain("a", f"s{n}", {}, status="refused", planned=10) for n in range(2, 8)]
     first = analyse(given(chains), FAST).headline[0]
-    assert first == "Nobody is ranked: a covers 25% of the cases and rounds; 80% is needed for a rank."
+    assert first == "No editor is ranked: a covers 25% of the cases and rounds; 80% is needed for a rank."
     apart = analyse(given([chain("a", "s0", falling(0.1)), chain("b", "s1", falling(0.1))]), FAST).headline[0]
     assert apart == "No editor is ranked: they have no case in common."
 

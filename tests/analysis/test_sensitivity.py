@@ -223,7 +223,7 @@ def sentence(*rows: tuple[str, str, bool | None, bool]) -> str | None:
 
 def test_the_sentence_counts_what_was_tried_and_names_what_changes_it() -> None:
     kept = ("metric", "ssim alone", True, True)
-    assert sentence(kept) == "The order is the same under the one other choice tried."
+    assert sentence(kept) == "The order is the same under the one alternative setting tried."
     assert sentence(kept, kept) == "The order is the same under all 2 alternative settings tried."
     assert sentence(kept, ("level", "ssim ≥ 0.5 (half)", None, True)) == (
         "The order is the same under 1 of 2 alternative settings; under 1 it is partly tied."

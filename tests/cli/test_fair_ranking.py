@@ -222,7 +222,7 @@ def test_the_terminal_fits_and_shows_adherence_tests_and_what_intervals_mean(
     assert max(len(line) for line in said.splitlines() if "steps/s" not in line) <= 80
     head = next(line for line in said.splitlines() if line.startswith("#"))
     assert head.split()[:8] == ["#", "editor", "score", "interval", "done", "undone", "usable", "half-life"]
-    assert re.search(r"cheats:Honest over cheats:Rough: [\d.]+ \([\d.]+–[\d.]+\), p [<\d. ]+: holds", said)
+    assert re.search(r"cheats:Honest over cheats:Rough: [\d.]+ \([\d.]+–[\d.]+\), p [<\d. ]+: significant", said)
     assert "for these edits" in said
 
 

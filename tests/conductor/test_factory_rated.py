@@ -253,9 +253,9 @@ def test_the_report_shows_how_far_judge_and_people_agree(root: Path, tmp_path: P
     done = run_inside(["report", str(root)], tmp_path, {})
     assert done.returncode == 0, done.stderr
     page = (root / "report" / "index.html").read_text(encoding="utf-8")
-    agreement = page.split("Does the judge agree with others?", 1)[1]
+    agreement = page.split("Agreement with other raters", 1)[1]
     assert "Like the judge" in agreement
-    assert "Nobody else rated these edits" not in page
+    assert "No other ratings of these edits" not in page
 
 
 def test_a_person_who_saw_an_edit_twice_is_held_against_the_first_answer(root: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_charts_have_names_and_the_share_of_every_answer(html: str, found: Ratin
 def test_strengths_wins_and_differences_are_tables(html: str, found: RatingsAnalysis) -> None:
     first = found.preferences.row(0, named=True)
     assert f">{first['strength']:.2f}<" in html
-    assert "Who wins against whom?" in html
+    assert "Pairwise preferences" in html
     assert html.count("Which differences are significant?") >= 2
 
 

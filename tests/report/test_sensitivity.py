@@ -97,7 +97,7 @@ def test_a_run_knows_what_its_order_depends_on(shown: dict[str, Any]) -> None:
 def test_the_page_shows_both_tables_after_the_ranking(run: Path, shown: dict[str, Any]) -> None:
     page = run / "report" / "index.html"
     html = page.read_text(encoding="utf-8")
-    assert html.index('id="ranking"') < html.index('id="sensitivity"') < html.index('id="curves"')
+    assert html.index('id="ranking"') < html.index('id="curves"') < html.index('id="sensitivity"')
     assert '<a href="#sensitivity">' in html
     words = section(page)
     assert "Does the ranking depend on the settings?" in words

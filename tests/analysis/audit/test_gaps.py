@@ -90,7 +90,7 @@ def test_the_interval_of_a_share_spans_what_the_missing_cells_may_be() -> None:
     assert any("6 of 8 chains end before round 3 (short): what they show is unknown unless" in n for n in found.notes)
     reason = str(row(found.metrics, metric="musiq")["reason"])
     assert reason.startswith("Fails on 2 of 4 pictures, 50%")
-    assert "(4 more cannot be told): short (2 of 6, 4 unknown); whether that is often" in reason
+    assert "(4 more cannot be told): short (2 of 6, 4 unknown); with " in reason
 
 
 def test_chains_without_any_gap_say_nothing_and_widen_nothing() -> None:

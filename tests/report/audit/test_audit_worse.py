@@ -38,9 +38,9 @@ def with_damage(audit: AuditReportInput, metric: str, *values: float) -> AuditRe
 @pytest.mark.parametrize(
     ("metric", "values", "expected"),
     [
-        ("ssim", (0.9, 0.8, 0.7), "Every later picture lies farther from its source"),
-        ("ssim", (0.9, 0.8, 0.95), "1 of 2 later pictures lie farther from their source"),
-        ("psnr", (float("inf"), 30.0, float("inf")), "1 of 2 later pictures lie farther from their source"),
+        ("ssim", (0.9, 0.8, 0.7), "Every later image is farther from its source"),
+        ("ssim", (0.9, 0.8, 0.95), "1 of 2 later images are farther from their source"),
+        ("psnr", (float("inf"), 30.0, float("inf")), "1 of 2 later images are farther from their source"),
         ("ssim-first", (1.0, 0.8, 0.7), NOT_MEASURED),
         ("ssim", (0.9,), NOT_MEASURED),
     ],
@@ -59,7 +59,7 @@ def test_a_likeness_is_no_distance(audit: AuditReportInput, tmp_path: Path) -> N
     rows = rows.with_columns(damage=pl.lit(None, pl.Float64), damage_metric=pl.lit(None, pl.String))
     unknown = replace(other, audit=replace(audit.audit, contradictions=rows))
     text = write_audit(unknown, tmp_path / "out", plots=False).read_text(encoding="utf-8")
-    assert "was not measured; look for yourself" in text
+    assert "was not measured; judge by eye" in text
     assert "The picture is damaged" not in text
 
 

@@ -43,9 +43,9 @@ class SectionContent:
 class ReportSection(Protocol):
     """One section of a page.
 
-    It may also have `figures(page)`, which yields (file name, chart) for print; `draws`, the names of the tables that it
-    shows: tables of a study's own analyses that no section draws are shown as plain tables; and `inside`, one line on
-    its content: then the page shows it folded, with that line.
+    It may also have `figures(page)`, which yields (file name, chart) for print, `draws`, the names of the tables
+    that it shows (tables of a study's own analyses that no section draws are shown as plain tables), and `inside`, one line on
+    its content: then the page shows it folded under that line.
     """
 
     @property
@@ -195,6 +195,6 @@ class _Unavailable:
     def build(self, page: Any, /) -> SectionContent:
         """The reason under the title."""
         html = Markup(
-            '<section id="{}">\n<h2>{}</h2>\n<p class="empty">This section cannot be shown: {}</p>\n</section>'
+            '<section id="{}">\n<h2>{}</h2>\n<p class="empty problem">This section cannot be shown: {}</p>\n</section>'
         )
         return SectionContent(html.format(self.name, self.title, self.why))

@@ -208,7 +208,7 @@ def relicensed(run: Path, copy: Path, licence: str) -> Path:
 
 def test_if_all_sources_forbid_it_nothing_is_written(small_run: Path, tmp_path: Path) -> None:
     run = relicensed(small_run, tmp_path / "run", "CC-BY-NC-4.0")
-    with pytest.raises(StudyError, match=rf"all {PICTURES} pictures .*CC-BY-NC-4.0.*--include-restricted"):
+    with pytest.raises(StudyError, match=rf"all {PICTURES} images .*CC-BY-NC-4.0.*--include-restricted"):
         export(run, tmp_path / "set", ExportOptions("parquet"))
     assert not (tmp_path / "set").exists()
 
@@ -264,7 +264,7 @@ def test_checksums_are_those_of_the_files(made: Exported) -> None:
 def test_the_card_tells_what_it_is_and_what_it_is_not(made: Exported) -> None:
     text = (made.out / "README.md").read_text(encoding="utf-8")
     assert "# Three pictures\n" in text
-    assert "Simulated editors (`sim-jpeg`) are arithmetic" in text
+    assert "Simulated editors (`sim-jpeg`) are programs" in text
     assert "| CC BY-SA 4.0 | credit, derived works under the same licence | 1 |" in text
     assert "1 refused" in text
     assert f"The editors' calls cost ${0.04 * (made.tally.editors['reluctant/v1.5']):.2f}" in text
@@ -363,7 +363,7 @@ def test_the_command_says_what_it_did_and_what_to_heed(small_run: Path, tmp_path
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--as", "imgfolder"], "unknown form 'imgfolder'; did you mean 'imagefolder'?"),
+        (["--as", "imgfolder"], "unknown format 'imgfolder'; did you mean 'imagefolder'?"),
         (["--as", "banana100", "--splits", "0.5,0.5"], "banana100 has no splits"),
         (["--as", "parquet", "--patches", "49"], "--patches 49 does not fit"),
         (["--as", "parquet", "--splits", "1,1"], "add up to 1"),

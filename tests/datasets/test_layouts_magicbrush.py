@@ -113,4 +113,4 @@ def test_the_name_of_a_session_cannot_lead_out_of_the_images(tmp_path: Path) -> 
     (folder / "edit_sessions.json").write_text(json.dumps({**sessions, "../../private": [turn]}))
     _, _, found = read_chains(folder)
     assert len(found.chains) == 2
-    assert "leads out of" in found.faults[0]
+    assert "is outside" in found.faults[0]

@@ -111,7 +111,7 @@ def test_an_edit_in_both_files_is_read_once(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"rejected_images": [1]}, "not a list of texts"),
-        ({"output_image": "../../etc/hosts.png"}, "leads out of"),
+        ({"output_image": "../../etc/hosts.png"}, "is outside"),
         ({"open_image_input_url": "https://x.org/none.jpg"}, "no file none.jpg; put it below the folder of --images"),
     ],
 )

@@ -151,7 +151,7 @@ def test_kind_is_taken_from_the_person_only_where_the_set_is_silent(tmp_path: Pa
 def test_one_name_for_two_pictures_and_one_label_for_two_wishes_are_errors(tmp_path: Path) -> None:
     first, second = found(sets.copies(tmp_path / "set")).chains
     other = Picture("elsewhere.png", lambda: sets.png(sets.scene(5)))
-    with pytest.raises(StudyError, match="'rice' is two different pictures"):
+    with pytest.raises(StudyError, match="'rice' is two different images"):
         prepare_recordings([first, replace(second, source=replace(second.source, picture=other))])
     roughly = replace(second, steps=tuple(replace(step, instruction="Copy it.") for step in second.steps))
     with pytest.raises(StudyError, match="'replicate' use different instructions"):

@@ -23,10 +23,15 @@ def failed(world: World, *words: str) -> subprocess.CompletedProcess[str]:
     (world.root / "mine.py").write_text(BROKEN)
     run = ("run", "study.toml", "--editor", "mine.py:broken", "--rounds", "1", "--no-report", "--workers", "1")
     typed = [*filter(None, words[:1]), *run, *words[1:], "--run", "broken"]
+    here = str(Path(convergebench.__file__).parents[1])
     done = subprocess.run(
-        world.command(*typed), cwd=world.root, env={**world.environment, "BROKEN_API_KEY": SECRET, "PYTHONPATH": str(Path(convergebench.__file__).parents[1])},
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        world.command(*typed),
+        cwd=world.root,
+        env={**world.environment, "BROKEN_API_KEY": SECRET, "PYTHONPATH": here},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert SECRET not in done.stdout + done.stderr
     assert "ValueError: sent …" in done.stdout + done.stderr

@@ -105,3 +105,18 @@ def test_a_refusal_counts_as_nothing_delivered() -> None:
     (row,) = change(run(before), run(after)).editors.to_dicts()
     assert row["change"] < 0
     assert row["n_cases"] == 5
+
+
+def test_swapping_flips_the_signs_where_flips_are_drawn_at_random_too() -> None:
+    rng = np.random.default_rng(3)
+    before: dict[tuple[int, int], list[float | None]] = {
+        (image, 0): [float(one) for one in rng.random(ROUNDS)] for image in range(12)
+    }
+    after: dict[tuple[int, int], list[float | None]] = {
+        (image, 0): [float(one) for one in rng.random(ROUNDS)] for image in reversed(range(12))
+    }
+    (here,) = change(run(before), run(after)).editors.to_dicts()
+    (there,) = change(run(after), run(before)).editors.to_dicts()
+    assert not here["exact"]
+    assert here["p"] == there["p"]
+    assert here["low"] == pytest.approx(-there["high"])

@@ -144,7 +144,7 @@ class _Both(NamedTuple):
         features = [self.comparison.features(self.common, label) for label in LABELS]
         test = self._test(features[0], features[1], score.value)
         means = [float(score.value(one.sum(axis=0))) for one in features]
-        few = np.isnan(test.low)
+        few = np.isnan(test.low) and test.difference != 0
         changes = score.value(features[1]) - score.value(features[0])
         return {
             **row,

@@ -51,7 +51,7 @@ def _sentence(row: Row, given: TwoRunsInput) -> str:
         verb = "rose" if change > 0 else "fell"
         return f"{name} got {way}: its score {verb} from {scores} ({signed(change)}; {percent}: {ends}) on {basis}."
     if too_few(row, given):
-        least = f"with {count(row['n_sources'], 'image')} no result could have a p below {number(row['smallest_p'], 2)}"
+        least = f"with {count(row['n_sources'], 'image')} no result could have a p below {row['smallest_p']:.3g}"
         return f"{name} looks {way}, from {scores} ({signed(change)}) on {basis}, but that may be chance: {least}."
     shown = f"; {percent}: {ends}" if ends else ""
     return f"No sure change of {name}: its score went from {scores} ({signed(change)}{shown}) on {basis}."

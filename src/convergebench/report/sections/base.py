@@ -43,9 +43,9 @@ class SectionContent:
 class ReportSection(Protocol):
     """One section of a page.
 
-    It may also have `figures(page)`, which yields (file name, chart) for print, `draws`, the names of the tables
-    that it shows (tables of a study's own analyses that no section draws are shown as plain tables), and `inside`, one line on
-    its content: then the page shows it folded under that line.
+    It may also have `figures(page)`, which yields (file name, chart) for print; `draws`, the names of the tables that
+    it shows (tables of a study's own analyses that no section draws are shown as plain tables); and `inside`, one line
+    on its content: then the page shows it folded under that line.
     """
 
     @property

@@ -9,6 +9,7 @@ import pytest
 from convergebench.report.audit.write import write_audit
 from tests.report.audit.sample import make_audit
 from tests.report.chromium import errors, until
+from tests.report.test_browser_folds import MOST_PAGES, is_open, load, printed_pages
 
 pytestmark = pytest.mark.slow
 
@@ -74,3 +75,16 @@ def test_words_in_coloured_cells_can_be_read(browser: Any, page: str, theme: str
     browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
     browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert browser.execute_script(CONTRAST) == []
+
+
+def test_links_to_a_card_open_its_fold_and_paper_has_the_essentials_only(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run = tmp_path_factory.mktemp("printed")
+    page = write_audit(make_audit(run), run / "audit", plots=False)
+    load(browser, page)
+    assert printed_pages(browser) <= MOST_PAGES
+    assert not is_open(browser, "cards")
+    press(browser, "#advice a.metric")
+    until(lambda: is_open(browser, "cards"))
+    assert errors(browser) == []

@@ -81,7 +81,7 @@ def test_an_end_is_told_when_it_is_near_and_after() -> None:
 def test_notices_tell_of_an_end_and_of_an_unknown_price(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "_today", lambda: datetime.date(2027, 2, 1))
     assert any("ends on 2027-03-15" in notice for notice in notices(make_editor("gemini-2.5-flash-image")))
-    assert any("nobody knows what" in notice for notice in notices(make_editor("fal:a/b")))
+    assert any("is unknown; set it with the option dollars" in notice for notice in notices(make_editor("fal:a/b")))
 
 
 @pytest.mark.parametrize(

@@ -69,28 +69,28 @@ def test_the_shipped_catalogue_is_well_formed(monkeypatch: pytest.MonkeyPatch) -
 def test_a_name_that_is_a_metric_s_and_a_weight_s_stands_for_all_that_the_metric_needs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from convergebench.cli.weights import _chosen
+    from convergebench.cli.weights import chosen_weights
     from convergebench.metrics import load_metric
     from convergebench.registry import names
     from convergebench.weights import catalogue as room
 
     monkeypatch.setattr(room, "DATA", Path(room.__file__).parent / "data")
     room.catalogue.cache_clear()
-    assert {weight.name for weight in _chosen(["dists"])} == {"dists", "lpips-vgg"}
+    assert {weight.name for weight in chosen_weights(["dists"])} == {"dists", "lpips-vgg"}
     for name in set(weight_names()) & set(names("metrics")):
-        assert set(load_metric(name).facts.weights) <= {weight.name for weight in _chosen([name])}
+        assert set(load_metric(name).facts.weights) <= {weight.name for weight in chosen_weights([name])}
 
 
 def test_an_editor_stands_for_all_weights_that_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    from convergebench.cli.weights import _chosen
+    from convergebench.cli.weights import chosen_weights
     from convergebench.weights import catalogue as room
 
     monkeypatch.setattr(room, "DATA", Path(room.__file__).parent / "data")
     room.catalogue.cache_clear()
 
-    assert {"human-models", "isnet", "mi-gan", "face-parts"} < {weight.name for weight in _chosen(["inpaint"])}
-    assert [weight.name for weight in _chosen(["remake-realesr-anime"])] == ["realesr-anime"]
-    assert _chosen(["sim-jpeg"]) == []
+    assert {"human-models", "isnet", "mi-gan", "face-parts"} < {weight.name for weight in chosen_weights(["inpaint"])}
+    assert [weight.name for weight in chosen_weights(["remake-realesr-anime"])] == ["realesr-anime"]
+    assert chosen_weights(["sim-jpeg"]) == []
 
 
 def test_a_metric_without_weights_needs_none(declare: Declared) -> None:

@@ -18,7 +18,7 @@ HEAD = """# Models
 
 Every model the package knows, as data: `cbench list editors` shows the same with what is ready on your machine, and
 `--json` with every field. Any other model of a provider is named with the provider before it
-(`fal:somebody/model/edit`); nothing is assumed about it, including its price. How keys, sessions and servers of your
+(`fal:owner/model/edit`); nothing is assumed about it, including its price. How keys, sessions and servers of your
 own work: [providers](../providers.md).
 
 Prices are dollars per edit, as read on the given day, without reasoning tokens; if a reply

@@ -26,7 +26,7 @@ that a missing one is never replaced by another.
 
 **What the hashes are over.** `sha256` is that of the bytes that are used, and identifies a picture in runs. A fetched
 original of at most {LONGEST} pixels that is upright and in sRGB is used as it is, byte for byte. A larger one is
-turned upright, converted to sRGB, scaled to a long side of {LONGEST} pixels (Lanczos) and handed on as a PNG without
+turned upright, converted to sRGB, scaled to a long side of {LONGEST} pixels (Lanczos) and used as a PNG without
 compression, so that the same pixels are the same bytes on every machine. Should a version of Pillow decode a JPEG to
 other pixels, the picture is not used and is named like one that was not fetched. The sha256 of the original is in the
 manifest too.

@@ -80,7 +80,7 @@ def test_an_editor_that_returns_8_pixels_less_is_measured_and_what_it_cropped_aw
     # 16 of 200 columns are gone after each round: 92, 84 and 76 % of the source are in view, and 100 % at the start
     assert less / whole == pytest.approx((0.5 + 0.92 + 0.84 + 0.38) / 3, abs=0.02)
     page = (photographs.root / "runs" / "Shrinking" / "report" / "index.html").read_text(encoding="utf-8")
-    assert "aligned: auto (12 of 12 pictures moved: 12 laid over the source; at least 76 % of the source" in page
+    assert "aligned: auto (12 of 12 pictures moved: 12 aligned with the source; at least 76 % of the source" in page
     assert "moved" not in (photographs.root / "runs" / "Keeping" / "report" / "index.html").read_text(encoding="utf-8")
 
 

@@ -285,7 +285,7 @@ def test_objects_in_python_are_the_same_editors() -> None:
     assert editor_from_object(Own()).name == "Own"
     assert editor_from_object(Own).fingerprint == editor_from_object(Own()).fingerprint
     assert editor_from_object(_blur).fingerprint == editor_from_code(_blur, "_blur", {}).fingerprint
-    with pytest.raises(StudyError, match="is no editor"):
+    with pytest.raises(StudyError, match="is not an editor"):
         editor_from_object(3)
 
 

@@ -72,7 +72,7 @@ def _reason(name: str, roles: Mapping[str, Role], refused: Mapping[str, str]) ->
     if name == PLUGIN and name not in names("metrics"):
         return ABSENT
     if name.endswith(FACTS):
-        return "a function of somebody's own; name it: --metric FILE.py:NAME"
+        return "a user's own function; name it: --metric FILE.py:NAME"
     try:
         facts = load_metric(name).facts
         if facts.asks in refused:

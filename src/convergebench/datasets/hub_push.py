@@ -109,7 +109,7 @@ def _tried(
                     f"{plan.endpoint} refused {TOKEN} ({status}); it must be a token that may write to {plan.repo}"
                 ) from None
             if place == len(PAUSES) or not (status in _TRANSIENT or _lost_connection(error)):
-                raise StudyError(f"cannot push to {plan.address}: {reason}; the same command goes on") from None
+                raise StudyError(f"cannot push to {plan.address}: {reason}; run the same command to continue") from None
             note(f"{reason}; trying again in {PAUSES[place]:g} s")
             wait(PAUSES[place])
 

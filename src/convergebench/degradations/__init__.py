@@ -1,4 +1,4 @@
-"""Degradations: seeded, parameterised models of how pictures are spoilt, one file each, found by name."""
+"""Degradations: seeded, parameterised models of image degradation, one file each, found by name."""
 
 from __future__ import annotations
 

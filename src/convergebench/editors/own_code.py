@@ -58,7 +58,7 @@ def editor_from_object(given: Any, name: str = "") -> Editor:
         return editor_from_code(given, name or given.__name__, {})
     if isinstance(given, type) or not (edits or callable(given)):
         raise StudyError(
-            f"{given!r:.80} is no editor; give a name, an object with edit(), or a function (image, instruction)"
+            f"{given!r:.80} is not an editor; give a name, an object with edit(), or a function (image, instruction)"
         )
     return FunctionEditor(given.edit, name or type(given).__name__) if edits else FunctionEditor(given, name)
 

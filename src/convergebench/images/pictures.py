@@ -29,13 +29,13 @@ def picture_bytes(picture: Picture) -> bytes:
     if isinstance(picture, np.ndarray):
         if picture.dtype != np.uint8 or picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
             raise StudyError(
-                f"an array of shape {picture.shape} and type {picture.dtype} is no picture; give uint8 of the shape "
+                f"an array of shape {picture.shape} and type {picture.dtype} is not an image; give uint8 of the shape "
                 "height × width × 3, or height × width"
             )
         picture = Image.fromarray(picture) if picture.size else Image.new("RGB", (0, 0))
     if not isinstance(picture, Image.Image):
         shown = " ".join(repr(picture).split())[:80]
-        raise StudyError(f"{shown} is no picture; give a path, a PIL image or an array of pixels")
+        raise StudyError(f"{shown} is not an image; give a path, a PIL image or an array of pixels")
     if 0 in picture.size:
         raise StudyError("a picture without pixels is none; give one that is at least 1 × 1")
     if picture.mode not in ("RGB", "RGBA", "L", "LA", "P", "1", "I;16"):

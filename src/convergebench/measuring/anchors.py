@@ -22,7 +22,8 @@ from convergebench.images.frame import Frame
 from convergebench.measuring.batches import is_given
 from convergebench.measuring.damage import require_undamaged
 from convergebench.measuring.measure import metric_fingerprint
-from convergebench.measuring.worker import DAMAGED, readings_of
+from convergebench.measuring.readings import readings_of
+from convergebench.measuring.worker import DAMAGED
 from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, MetricFacts, Reading
 from convergebench.metrics.place import PROCESSOR, Place, move

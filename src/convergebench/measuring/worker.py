@@ -6,18 +6,18 @@ batched metrics wait, as bare pixels, until a batch is full.
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from convergebench.errors import ConvergeBenchError, StudyError, Unmeasurable
+from convergebench.errors import StudyError, Unmeasurable
 from convergebench.images.align import AlignMode, align
 from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.kinds import measured_as
+from convergebench.measuring.readings import readings_of
 from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
 from convergebench.metrics.operations import expected
@@ -302,26 +302,6 @@ class _TaskWork:
         _known[key] = reading
         while len(_known) > KEPT_READINGS:
             _known.popitem(last=False)
-
-
-def readings_of(metric: Metric, items: Sequence[Item], what: str = "") -> list[Reading]:
-    """The metric's readings; an exception becomes a `StudyError`, and no row, so that a fixed metric fills the gap."""
-    try:
-        return [_finite(reading) for reading in metric.measure(items)]
-    except ConvergeBenchError:  # e.g. missing weights, with the command that installs them
-        raise
-    except Exception as error:
-        raise StudyError(
-            f"metric '{metric.facts.name}' failed on {what or items[0].subject.id}: {type(error).__name__}: {error}; "
-            "what was measured is kept. Fix the metric, or measure without it"
-        ) from error
-
-
-def _finite(reading: Reading) -> Reading:
-    """NaN becomes a missing value; infinity (PSNR of an unchanged image) is a value."""
-    if reading.value is None or not math.isnan(reading.value):
-        return reading
-    return Reading(None, "not-finite", "the metric gave no number")
 
 
 def _aligned(raw: _Ready, mode: AlignMode) -> _Ready | Reading:

@@ -72,9 +72,7 @@ class KeptMetric:
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """Always `Prerequisite`."""
-        raise Prerequisite(
-            f"{self.facts.name} is a function of somebody's own; name it: --metric FILE.py:{self.facts.name}"
-        )
+        raise Prerequisite(f"{self.facts.name} is a user's own function; name it: --metric FILE.py:{self.facts.name}")
 
 
 def is_function(name: str) -> bool:

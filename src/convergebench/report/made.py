@@ -120,12 +120,12 @@ def alignment(manifest: Mapping[str, Any]) -> str | None:
 
 
 def realigned(measurements: pl.DataFrame) -> str:
-    """`12 of 240 pictures moved: 10 laid over the source, 2 stretched to its size`; empty if none was."""
+    """`12 of 240 pictures moved: 10 aligned with the source, 2 stretched to its size`; empty if none was."""
     found = moved_pictures(measurements)
     moved = found.registered + found.resampled
     if not moved:
         return ""
-    ways = ((found.registered, "laid over the source"), (found.resampled, "stretched to its size"))
+    ways = ((found.registered, "aligned with the source"), (found.resampled, "stretched to its size"))
     listed = ", ".join(f"{grouped(amount)} {words}" for amount, words in ways if amount)
     view = (
         f"; at least {percent(found.least_in_view)} of the source is in view" if found.least_in_view is not None else ""

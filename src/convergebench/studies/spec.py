@@ -124,7 +124,7 @@ class ExamineTable(Strict):
 
 
 class TrackTable(Strict):
-    """Which experiment tracker is told about the run; it changes no number."""
+    """Experiment tracker to log the run to; it changes no number."""
 
     tracker: str = Field(default="", alias="with")
     """`tensorboard`, `mlflow` or `wandb`; empty = none. Flag: `--track`."""

@@ -196,7 +196,7 @@ def test_a_token_is_sent_if_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     [
         (App(["only words"]), {}, BadReply, "gives no picture"),
         (App(["/etc/hostname", "image.png"]), {}, BadReply, "gives no picture"),
-        (App([FILE]), {"output": 3}, BadReply, "output = 3 is none of them"),
+        (App([FILE]), {"output": 3}, BadReply, "output = 3 is not one of them"),
         (App([FILE], error="too many people"), {}, EditorError, "too many people"),
         (App([FILE], full=True), {}, Transient, "Queue is full"),
         (App([FILE]), {"api_name": "/gone"}, EditorError, "cannot be called so"),

@@ -28,7 +28,7 @@ def opinion_table(opinions: pl.DataFrame, facts: Mapping[str, MetricFacts], conf
         better = better_of(name, facts)
         if better not in ("higher", "lower"):
             raise StudyError(
-                f"{name} has no known direction, so it cannot be held against people's ratings; leave it out"
+                f"{name} has no known direction, so it cannot be compared with people's ratings; leave it out"
             )
         own = rated.filter(metric=name)
         good = (pl.col("status") == "ok") & pl.col("value").is_finite() & pl.col("mos").is_finite()

@@ -33,7 +33,7 @@ LIBRARY = "gradio_client"
 def gradio(name: str, **options: Any) -> GradioEditor:
     """`gradio`: an app made with Gradio, or a Hugging Face Space: docs/add-an-editor.md."""
     if not options:
-        raise StudyError(f'editor \'{name}\': say which app: space = "owner/name" or url = "http://127.0.0.1:7860"')
+        raise StudyError(f'editor \'{name}\': name the app: space = "owner/name" or url = "http://127.0.0.1:7860"')
     return GradioEditor(name, options)
 
 
@@ -139,7 +139,7 @@ class GradioEditor(BaseEditor):
         chosen = self.options.output
         if chosen is not None and chosen >= len(outputs):
             message = (
-                f"{self.app} gives {len(outputs)} outputs, and output = {chosen} is none of them (they begin at 0)"
+                f"{self.app} gives {len(outputs)} outputs, and output = {chosen} is not one of them (they begin at 0)"
             )
             raise BadReply(message, raw=raw, dollars=dollars, unsettled=not dollars)
         for file in _files(outputs if chosen is None else outputs[chosen]):

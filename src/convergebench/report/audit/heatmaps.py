@@ -174,7 +174,7 @@ def _overview(page: AuditPage) -> list[Row]:
 def _count(row: Row | None) -> Row:
     if row is None or row["share"] is None:
         return {"text": MISSING, "shade": None, "says": "nothing known"}
-    says = f"{row['n_failed']} of {count(decided(row), 'picture')} fail, {row['n_missing']} unknown for want of a score"
+    says = f"{row['n_failed']} of {count(decided(row), 'picture')} fail, {row['n_missing']} unknown (score missing)"
     return {"text": f"{row['n_failed']}/{decided(row)}", "shade": round(row["share"], 2), "says": says}
 
 

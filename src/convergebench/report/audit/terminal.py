@@ -77,7 +77,7 @@ def _legend(page: AuditPage) -> str:
     settings = page.given.audit.settings
     gaps, one = ", ".join(map(str, page.gaps)), page.unit.one
     if not page.gaps:
-        return f"No later {one} to hold against {settings.baseline}; rank: of the score with the {one}, -1 is right."
+        return f"No later {one} to compare with {settings.baseline}; rank: of the score with the {one}, -1 is right."
     legend = f"fail: images rated no worse at {one} {gaps} than at {settings.baseline}, of those that could be "
     legend += (
         f"told ({settings.confidence:.0%} interval; verdicts go by it: often is {OFTEN:.0%} or more for sure, fewer "

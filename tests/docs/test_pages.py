@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.blocks import ROOT, agrees, blocks, typed
+from tests.docs.blocks import ROOT, Block, agrees, blocks, typed
 from tests.docs.shell import Reader, picture
 from tests.editors.providers.loopback import Answer, serving
 
@@ -26,12 +26,14 @@ def test_what_a_page_tells_to_type_works(page: str, commands: int, reader: Reade
         assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) >= commands
 
 
-def test_the_readme_shows_the_editor_of_the_page_on_editors() -> None:
-    editors = [
-        block for block in blocks(ROOT / "docs" / "add-an-editor.md") if block.file == "soft-editor/soft_editor.py"
-    ]
-    assert editors[0].text in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert sum(bool(line.strip()) for line in editors[0].text.splitlines()) == 20, "as the heading says"
+def test_the_readme_s_function_is_an_editor(reader: Reader) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").split("## Test your own editor", 1)[1]
+    code = readme.split("```python\n", 1)[1].split("```", 1)[0]
+    (reader.root / "my_editor.py").write_text(code, encoding="utf-8")
+    command = readme.split("```sh\n", 1)[1].split("\n", 1)[0]
+    assert "--editor my_editor.py:soften" in command
+    block = Block("console", f"$ {command} --limit 1 --rounds 1 --metric ssim --no-report")
+    assert reader.follow([block]) == 1
 
 
 def test_output_is_compared_line_by_line_and_dots_stand_for_anything() -> None:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from convergebench.engine.foreign_http import passing_failure
 from convergebench.errors import ConvergeBenchError, EditorError, Interrupted, Prerequisite, Transient
 from convergebench.redaction import redact
+from convergebench.texts import storable
 
 LOGGER = logging.getLogger("convergebench")
 
@@ -54,7 +55,7 @@ def log_traceback(error: BaseException) -> None:
             text = "".join(traceback.format_exception(error))
         except Exception:  # its own __str__ fails
             text = "".join(traceback.format_tb(error.__traceback__))
-        LOGGER.debug("%s", redact(text).rstrip())
+        LOGGER.debug("%s", storable(redact(text).rstrip()))
 
 
 def describe_error(error: BaseException) -> str:

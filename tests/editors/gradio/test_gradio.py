@@ -39,7 +39,7 @@ def made(**options: Any) -> Any:
         ({"space": "owner/name"}, "give either space"),
         ({"url": "", "space": "name"}, "owner/name"),
         ({"url": "127.0.0.1:7860"}, "url should be an address"),
-        ({"url": "http://user:word@host"}, "should hold no name, password"),
+        ({"url": "http://user:word@host"}, "should contain no user name, password"),
         ({"key": "AWS_SECRET_ACCESS_KEY"}, "is not sent"),
         ({"arguments": {"prompt": "{instruction}"}}, "the picture is not sent"),
         ({"arguments": {"i": "{image}", "p": "{instructions}"}}, "did you mean 'instruction'?"),

@@ -241,7 +241,7 @@ def test_a_seed_and_words_are_claimed_only_where_they_are_sent() -> None:
 
 def test_a_price_is_known_where_it_is_said_or_where_nobody_charges() -> None:
     assert made().capabilities.dollars_per_call is None
-    assert any("nobody knows" in line for line in notices(made()))
+    assert any("is unknown" in line for line in notices(made()))
     assert made(dollars=0.3).capabilities.dollars_per_call == 0.3
     assert made(url="http://127.0.0.1:9/edit").capabilities.dollars_per_call == 0
     assert made(url="http://localhost/edit").capabilities.dollars_per_call == 0
@@ -260,7 +260,7 @@ def test_every_key_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     [
         ({"url": ""}, "url is missing"),
         ({"url": "host/edit"}, "url should be an address"),
-        ({"url": "https://user:pass@host/x"}, "should hold no name, password"),
+        ({"url": "https://user:pass@host/x"}, "should contain no user name, password"),
         ({"url": "https://host/x?api_key=abc"}, "url should hold no key"),
         ({"url": "/edit"}, "url is a path"),
         ({"url": "https://host/x", "base_url": "https://host"}, "base_url has no use"),

@@ -100,7 +100,7 @@ def test_the_page_shows_both_tables_after_the_ranking(run: Path, shown: dict[str
     assert html.index('id="ranking"') < html.index('id="curves"') < html.index('id="sensitivity"')
     assert '<a href="#sensitivity">' in html
     words = section(page)
-    assert "Does the ranking depend on the settings?" in words
+    assert "Does the ranking depend on the settings?" in html
     assert "gmsd alone" in words
     assert "What would noise or another image score?" in words
     assert "pure noise" in words

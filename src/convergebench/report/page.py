@@ -74,8 +74,9 @@ class Page:
 
     @cached_property
     def hero(self) -> Hero | None:
-        """The case that shows the finding."""
-        return choose_hero(self.given)
+        """The case that shows the finding; None for studies whose own sections show their pictures first."""
+        own = not {"ranking", "curves"} & {section.name for section in self.sections}
+        return None if own else choose_hero(self.given)
 
     @cached_property
     def sections(self) -> list[ReportSection]:

@@ -175,7 +175,7 @@ def test_a_constant_that_was_changed_is_another_editor(tmp_path: Path) -> None:
 
     quick_run(tmp_path / "run", softened(1))
     quick_run(tmp_path / "run", softened(1))
-    with pytest.raises(cb.StudyError, match="change what its numbers mean"):
+    with pytest.raises(cb.StudyError, match="has changed since the run"):
         quick_run(tmp_path / "run", softened(2))
 
 

@@ -89,7 +89,7 @@ def test_a_link_inside_the_run_is_fine_and_one_beside_it_of_like_name_is_not(tmp
 def test_a_rubric_of_any_path_is_looked_for_in_the_runs_own_folder(name: str) -> None:
     copy = rubrics.copy_of(Path("run"), name)
     assert copy.parent == Path("run/rubrics")
-    assert copy.name.removesuffix(".toml").replace("-", "").isalnum()
+    assert copy.name.removesuffix(".toml").removesuffix(".json").replace("-", "").isalnum()
     with pytest.raises(StudyError) as caught:
         rubrics.readable(Path("run"), name)
     assert "\n" not in str(caught.value)

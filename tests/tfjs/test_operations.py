@@ -256,7 +256,7 @@ def test_comparisons_choose(
 @pytest.mark.parametrize(
     ("op", "attributes", "why"),
     [
-        ("Conv2D", {"data_format": "NCHW", "padding": "SAME", "strides": [1, 1, 1, 1]}, "in the order NCHW"),
+        ("Conv2D", {"data_format": "NCHW", "padding": "SAME", "strides": [1, 1, 1, 1]}, "data format NCHW"),
         ("Conv2D", {"padding": "SAME", "strides": [1, 1, 1, 1], "dilations": [1, 2, 2, 1]}, "is dilated"),
         ("Conv2D", {"padding": "EXPLICIT", "strides": [1, 1, 1, 1]}, "has the padding EXPLICIT"),
         ("Cast", {"DstT": "DT_COMPLEX64"}, "is of type DT_COMPLEX64"),

@@ -172,7 +172,7 @@ def test_steps_are_kept_for_a_few_sizes_only(model: TinyModel, tmp_path: Path) -
 
 def test_what_cannot_be_known_beforehand_is_refused(model: TinyModel, picture: Array, tmp_path: Path) -> None:
     shape = model.node("Shape", model.node("Neg", PICTURE, name="middle"))
-    with pytest.raises(StudyError, match="asks for the size of 'middle' on the way"):
+    with pytest.raises(StudyError, match="asks for the size of 'middle' at run time"):
         model.run(tmp_path, model.node("Reshape", PICTURE, shape), picture)
     other = TinyModel()
     with pytest.raises(StudyError, match="takes output 1 of 'picture'"):

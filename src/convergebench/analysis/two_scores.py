@@ -39,7 +39,7 @@ class ScoredEditor:
     """Label of an edit → its instructions."""
 
 
-class ScoreChange(NamedTuple):
+class PairedScoreChange(NamedTuple):
     """The score now and before, and now − before with its interval (NaN with too few images) and two-sided p."""
 
     now: float
@@ -56,7 +56,7 @@ class ScoreChange(NamedTuple):
     formula: str
 
 
-def compare_scores(now: ScoredEditor, before: ScoredEditor, settings: AnalysisSettings) -> ScoreChange:
+def compare_scores(now: ScoredEditor, before: ScoredEditor, settings: AnalysisSettings) -> PairedScoreChange:
     """Compare; `StudyError` if the runs have no case in common or measured it in different ways."""
     _require_alike(now, before, settings)
     same = [label for label, words in now.words.items() if before.words.get(label) == words]
@@ -98,7 +98,7 @@ def compare_scores(now: ScoredEditor, before: ScoredEditor, settings: AnalysisSe
     )
     all_cases = now.given.chains.filter(pl.col("editor") == now.editor).height
     values = [float(score.value(side.sum(axis=0))) for side in (one, other)]
-    return ScoreChange(
+    return PairedScoreChange(
         *(values[0], values[1], found.difference, found.low, found.high, found.p),
         rounds=int(cases.horizon.max()),
         n_cases=int(cases.horizon.size),

@@ -17,7 +17,7 @@ import polars as pl
 from convergebench.analysis.adherence import NOT_DONE
 from convergebench.analysis.paired import smallest_p
 from convergebench.analysis.permutation import holm
-from convergebench.analysis.two_scores import ScoreChange, ScoredEditor, compare_scores
+from convergebench.analysis.two_scores import PairedScoreChange, ScoredEditor, compare_scores
 from convergebench.conductor.analyse import AnalysedRun, analyse_run
 from convergebench.conductor.running import Plan
 from convergebench.errors import StudyError
@@ -216,7 +216,9 @@ def _no_worse(run: AnalysedRun, judged: Mapping[str, str], other: Path) -> list[
     ]
 
 
-def _change(editor: str, than: str, other: Path, change: ScoreChange, p: float, confidence: float, fault: str) -> Check:
+def _change(
+    editor: str, than: str, other: Path, change: PairedScoreChange, p: float, confidence: float, fault: str
+) -> Check:
     worse = change.difference < 0 and p < 1 - confidence
     ends = "" if isnan(change.low) else f" ({100 * confidence:.3g}%: {change.low:+.1f} to {change.high:+.1f})"
     verdict = "worse" if worse else "not significantly worse"

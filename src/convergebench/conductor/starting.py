@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import shutil
 import tempfile
@@ -13,6 +11,7 @@ from pathlib import Path
 from convergebench.errors import StudyError
 from convergebench.images.suite import load_suite
 from convergebench.registry import suggest
+from convergebench.sheets import csv_line
 from convergebench.types import SourceImage
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -102,13 +101,11 @@ def _pictures() -> list[SourceImage]:
 
 def _sheet(pictures: list[SourceImage]) -> bytes:
     """What `images/kinds.csv` says of each picture: the columns that a folder of images may have."""
-    text = io.StringIO()
-    sheet = csv.writer(text, lineterminator="\n")
-    sheet.writerow(["file", "kind", "title", "holds", "licence", "credit"])
+    lines = [csv_line(["file", "kind", "title", "holds", "licence", "credit"])]
     for image in pictures:
         holds = "; ".join(image.holds or ())
-        sheet.writerow([f"{image.id}.png", image.kind, image.title, holds, image.licence, image.credit])
-    return text.getvalue().encode()
+        lines.append(csv_line([f"{image.id}.png", image.kind, image.title, holds, image.licence, image.credit]))
+    return "".join(lines).encode()
 
 
 def _credits(pictures: list[SourceImage]) -> str:

@@ -76,7 +76,7 @@ class FunctionEditor(BaseEditor):
 def _received(answer: Any, name: str) -> bytes:
     """The picture as PNG. Anything else is a mistake in the function: trying again would not help."""
     if not isinstance(answer, Image.Image) and not (hasattr(answer, "dtype") and hasattr(answer, "shape")):
-        raise TypeError(f"{name} gave {type(answer).__name__} where a PIL image is needed")
+        raise TypeError(f"{name} returned {type(answer).__name__} instead of a PIL image")
     try:
         return picture_bytes(answer)
     except StudyError as error:

@@ -37,7 +37,7 @@ def picture_bytes(picture: Picture) -> bytes:
         shown = " ".join(repr(picture).split())[:80]
         raise StudyError(f"{shown} is not an image; give a path, a PIL image or an array of pixels")
     if 0 in picture.size:
-        raise StudyError("a picture without pixels is none; give one that is at least 1 × 1")
+        raise StudyError("the image has no pixels; give one that is at least 1 × 1")
     if picture.mode not in ("RGB", "RGBA", "L", "LA", "P", "1", "I;16"):
         picture = picture.convert("RGB")
     data = BytesIO()

@@ -193,6 +193,6 @@ def test_after_five_rounds_a_page_says_that_it_is_too_early_to_tell(short_run: P
     page = write_report(found, short_run / "report").read_text(encoding="utf-8")
     (section,) = re.findall(r'<section id="settling">.*?</section>', page, re.DOTALL)
     assert "too early to tell 100 %" in section
-    assert "Before 10 " in section
+    assert "A chain needs 10 " in section
     assert 'class="v-too-early"' in section
     assert "Estimated limit" not in section

@@ -211,7 +211,7 @@ def test_a_simulated_editor_has_no_rank_among_real_ones(cheated: tuple[World, di
     row = by_editor(found)["sim-perfect"]
     assert (row["rank"], row["reference"]) == (None, "simulated")
     assert row["score"] == pytest.approx(100)
-    assert "no rank: a reference, not a rival" in said
+    assert "no rank: a reference, shown for comparison" in said
     assert "sim-perfect has no rank" in page(world)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -116,7 +117,8 @@ def test_the_audit_at_the_end_of_a_run_asks_the_rater_of_the_study(
 
     # both write pages, which takes seconds and is tested elsewhere
     monkeypatch.setattr("convergebench.conductor.auditing.audit", audit)
-    monkeypatch.setattr("convergebench.conductor.reporting.report", lambda run, **_: None)
+    written = SimpleNamespace(given=None, page=tmp_path)
+    monkeypatch.setattr("convergebench.conductor.reporting.report", lambda run, **_: written)
     with watching(SECRETS) as witness:
         (tmp_path / "audit.toml").write_text(
             f"""

@@ -16,7 +16,7 @@ COMMANDS = [*(("list", shelf) for shelf in SHELVES), ("weights", "list"), ("suit
 
 def table_of(said: str) -> list[str]:
     """The lines up to the remarks, which may hold commands to copy."""
-    return said.split("\nbefore they can run here")[0].split("\nstudy files that")[0].splitlines()
+    return said.split("\nneeded before they can run here")[0].split("\nstudy files that")[0].splitlines()
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

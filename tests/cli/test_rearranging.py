@@ -204,7 +204,7 @@ def test_what_contradicts_is_refused_in_one_line_and_leaves_nothing(
     refused(cbench("merge", runs / "model", changed, "--into", into), "has other content in each", "sim-model on")
     damaged = own("blur")
     next((damaged / "images").glob("*/*")).write_bytes(b"no")
-    refused(cbench("merge", runs / "model", damaged, "--into", into), "is not the image it was")
+    refused(cbench("merge", runs / "model", damaged, "--into", into), "has changed since it was stored")
     refused(cbench("merge", runs / "model", "--into", into), "at least two runs")
     refused(cbench("merge", runs / "model", runs / "model", "--into", into), "named twice")
     refused(cbench("merge", runs / "model", runs / "blur", "--into", tmp_path / "other"), "is not empty")

@@ -31,7 +31,7 @@ def test_the_list_says_how_many_pictures_a_suite_has_and_how_many_are_to_be_fetc
 @pytest.mark.usefixtures("nothing_fetched")
 def test_showing_a_suite_names_what_is_not_here() -> None:
     lines = cbench("suite", "show", "builtin").out.splitlines()
-    assert lines[0].startswith("old-man-in-riga ")
+    assert lines[1].startswith("old-man-in-riga ")
     assert lines[-2].endswith(", version 2")
     assert "of the 100 images of the suite 'builtin' are not here: " in lines[-1]
     assert lines[-1].endswith("; type: cbench suite fetch builtin")

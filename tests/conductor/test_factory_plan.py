@@ -132,7 +132,7 @@ def test_the_command_prints_rows_dollars_and_where_shares_come_from(tmp_path: Pa
     ("arguments", "message"),
     [
         (["--success", "2"], "above 0 and up to 1"),
-        (["--success", "0.5", "--from", "pilot"], "leave one of them out"),
+        (["--success", "0.5", "--from", "pilot"], "use only one of them"),
         (["--from", "nowhere"], "nowhere"),
     ],
 )

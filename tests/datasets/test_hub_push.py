@@ -114,7 +114,7 @@ def test_after_a_failure_the_same_command_sends_only_what_is_missing(
 ) -> None:
     known, _ = hub
     known.failing = {"/commit/": [Answer(500, {"error": f"crashed with {TOKEN}"})] * 50}
-    refused(cbench("push", run, "me/round-trips", "--yes"), "the same command goes on")
+    refused(cbench("push", run, "me/round-trips", "--yes"), "run the same command to continue")
     assert known.files == {}
     sent = known.uploads
     assert sent == len(known.stored) > 0

@@ -39,7 +39,7 @@ def require_form(form: str) -> None:
     """`StudyError` for a form that is neither a document nor a data set."""
     known = (*DOCUMENTS, *FORMATS)
     if form not in known:
-        raise StudyError(f"unknown form '{form}'{suggest(form, known)} (--as takes: {', '.join(known)})")
+        raise StudyError(f"unknown format '{form}'{suggest(form, known)} (--as takes: {', '.join(known)})")
 
 
 def export_document(

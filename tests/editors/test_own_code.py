@@ -226,7 +226,7 @@ def test_a_mistake_is_one_line_that_says_what_to_type(use: str, options: dict[st
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("floats", r"shape \(8, 12, 3\) and type float64"), ("nothing", "gave NoneType")]
+    ("name", "said"), [("floats", r"shape \(8, 12, 3\) and type float64"), ("nothing", "returned NoneType")]
 )
 def test_what_is_no_picture_is_named(name: str, said: str) -> None:
     with pytest.raises(TypeError, match=said):

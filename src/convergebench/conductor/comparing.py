@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
-from convergebench.analysis.run_change import RunChange, RunInput, run_change
+from convergebench.analysis.run_change import RunChange, run_change
 from convergebench.conductor.alignment import check_alignment
 from convergebench.conductor.analyse import AnalysedRun, analyse_run
-from convergebench.conductor.fairness import differences, meaning_differs
+from convergebench.conductor.fairness import differences, meaning_differs, run_input
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
 from convergebench.report.output import write_files
@@ -41,7 +39,7 @@ def compare(first: Path, second: Path, options: CompareOptions) -> TwoRunsInput:
     _require_comparable(runs)
     pairs = _pairs(runs, options)
     left_out = meaning_differs(runs, pairs)
-    sides = [_input(run, left_out.keys()) for run in runs]
+    sides = [run_input(run, run.context.chains, left_out) for run in runs]
     older = min(runs, key=lambda run: (run.manifest.created, str(run.root)))  # the same whichever is named first
     change = run_change(sides[0], sides[1], pairs, older.context.settings)
     _require_something(change, runs, left_out)
@@ -53,7 +51,7 @@ def compare(first: Path, second: Path, options: CompareOptions) -> TwoRunsInput:
         second=shown[1],
         change=change,
         settings=older.context.settings,
-        warnings=(*left_out.values(), *differences(runs, pairs)),
+        warnings=(*(f"{why} and is left out" for why in left_out.values()), *differences(runs, pairs)),
         unit=runs[0].context.unit,
         facts={**runs[0].context.facts, **runs[1].context.facts},
         simulated=frozenset().union(*(run.context.simulated for run in runs)),
@@ -112,15 +110,6 @@ def _quoted(name: str) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
-
-
-def _input(run: AnalysedRun, left_out: object) -> RunInput:
-    kept = run.context.measurements.filter(~pl.col("metric").is_in(sorted(left_out)))  # type: ignore[call-overload]
-    return RunInput(
-        given=replace(run.context, measurements=kept),
-        pairs=run.manifest.pairs,
-        images={name: str(facts["sha256"]) for name, facts in run.manifest.sources.items()},
-    )
 
 
 def _require_something(change: RunChange, runs: Sequence[AnalysedRun], left_out: dict[str, str]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from convergebench.analysis.run_change import RunInput
 from convergebench.conductor.analyse import AnalysedRun
 
 _SHOWN = 3
@@ -24,8 +26,18 @@ def meaning_differs(runs: Sequence[AnalysedRun], pairs: Sequence[tuple[str, str]
         for column, what in (("fingerprint", "versions"), ("align", "alignments")):
             kinds = sorted({*seen[0][metric][column], *seen[1][metric][column]})
             if len(kinds) > 1:
-                left_out[metric] = f"{metric} is left out, measured under two {what} ({', '.join(kinds)})"
+                left_out[metric] = f"{metric} was measured under two {what} ({', '.join(kinds)})"
     return dict(sorted(left_out.items()))
+
+
+def run_input(run: AnalysedRun, chains: pl.DataFrame, left_out: Collection[str] = ()) -> RunInput:
+    """One side of a comparison: these chains of the run, without the metrics that mean something else there."""
+    kept = run.context.measurements.filter(~pl.col("metric").is_in(sorted(left_out)))
+    return RunInput(
+        given=replace(run.context, chains=chains, measurements=kept),
+        pairs=run.manifest.pairs,
+        images={name: str(facts["sha256"]) for name, facts in run.manifest.sources.items()},
+    )
 
 
 def differences(runs: Sequence[AnalysedRun], pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite, isnan
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import polars as pl
 
 from convergebench.analysis.adherence import NOT_DONE
 from convergebench.analysis.paired import smallest_p
-from convergebench.analysis.permutation import holm
-from convergebench.analysis.two_scores import PairedScoreChange, ScoredEditor, compare_scores
+from convergebench.analysis.run_change import RunInput, run_change
 from convergebench.conductor.analyse import AnalysedRun, analyse_run
+from convergebench.conductor.fairness import meaning_differs, run_input
 from convergebench.conductor.running import Plan
 from convergebench.errors import StudyError
 from convergebench.metrics import load_metric
@@ -207,34 +207,57 @@ def _no_worse(run: AnalysedRun, judged: Mapping[str, str], other: Path) -> list[
     """Paired over the common cases; an editor fails if its loss is significant after Holm over the editors."""
     before = analyse_run(other)
     settings = run.context.settings
-    pairs = counterparts(list(judged), before.manifest, other)
-    found = [compare_scores(_side(run, one), _side(before, pairs[one]), settings) for one in judged]
-    adjusted = holm([change.p for change in found])
-    return [
-        _change(name, pairs[name], other, change, p, settings.confidence, fault)
-        for (name, fault), change, p in zip(judged.items(), found, adjusted, strict=True)
-    ]
+    pairs = [(than, name) for name, than in counterparts(list(judged), before.manifest, other).items()]
+    _require_alike(before, run, pairs, settings)
+    change = run_change(_side(before, run), _side(run, before), pairs, settings)
+    found = {row["editor_second"]: row for row in change.editors.to_dicts() if row["score_second"] is not None}
+    for name in judged:
+        if name not in found:
+            raise StudyError(
+                f"{run.root} and {other} have no measured case of {name} in common: the same image, words and replicate"
+            )
+    return [_change(run, other, found[name], settings.confidence, fault) for name, fault in judged.items()]
 
 
-def _change(
-    editor: str, than: str, other: Path, change: PairedScoreChange, p: float, confidence: float, fault: str
-) -> Check:
-    worse = change.difference < 0 and p < 1 - confidence
-    ends = "" if isnan(change.low) else f" ({100 * confidence:.3g}%: {change.low:+.1f} to {change.high:+.1f})"
+def _change(run: AnalysedRun, other: Path, row: Mapping[str, Any], confidence: float, fault: str) -> Check:
+    name, p, change = row["editor_second"], row["p_holm"], row["change"]
+    worse = change < 0 and p < 1 - confidence
+    ends = "" if row["low"] is None else f" ({100 * confidence:.3g}%: {row['low']:+.1f} to {row['high']:+.1f})"
     verdict = "worse" if worse else "not significantly worse"
-    left = f"; {change.n_left_out} cases not compared" if change.n_left_out else ""
+    left_out = run.context.chains.filter(pl.col("editor") == name).height - row["n_cases"]
+    left = f"; {left_out} cases not compared" if left_out else ""
     said = (
-        f"score {change.now:.1f}, {change.before:.1f} in {other}: {change.difference:+.1f}{ends}, p = {p:.2g} over "
-        f"{change.n_cases} cases from {change.n_sources} images: {verdict} (margin 0){left}"
+        f"score {row['score_second']:.1f}, {row['score_first']:.1f} in {other}: {change:+.1f}{ends}, p = {p:.2g} over "
+        f"{row['n_cases']} cases from {row['n_sources']} images: {verdict} (margin 0){left}"
     )
-    facts = {
-        key: None if isinstance(value, float) and isnan(value) else value for key, value in change._asdict().items()
+    kept = ("low", "high", "p", "p_holm", "rounds", "n_cases", "n_sources", "formula")
+    numbers = {
+        **{"now": row["score_second"], "before": row["score_first"], "difference": change, "n_left_out": left_out},
+        **{key: row[key] for key in kept},
+        **{"confidence": confidence, "margin": 0.0, "than": str(other), "than_editor": row["editor_first"]},
     }
-    numbers = {**facts, "p_holm": p, "confidence": confidence, "margin": 0.0, "than": str(other), "than_editor": than}
     outcome = "failed" if worse or fault else "passed"
-    return Check(editor, "no-worse-than", outcome, said + (f", but {fault}" if fault else ""), numbers)
+    return Check(name, "no-worse-than", outcome, said + (f", but {fault}" if fault else ""), numbers)
 
 
-def _side(run: AnalysedRun, editor: str) -> ScoredEditor:
-    hashes = {name: str(facts["sha256"]) for name, facts in run.manifest.sources.items()}
-    return ScoredEditor(str(run.root), editor, run.context, hashes, run.manifest.pairs)
+def _side(run: AnalysedRun, other: AnalysedRun) -> RunInput:
+    """The chains whose edits have the same words in both runs."""
+    words = other.manifest.pairs
+    same = [label for label, one in run.manifest.pairs.items() if words.get(label) == one]
+    return run_input(run, run.context.chains.filter(pl.col("pair").is_in(same)))
+
+
+def _require_alike(
+    before: AnalysedRun, run: AnalysedRun, pairs: list[tuple[str, str]], settings: AnalysisSettings
+) -> None:
+    """Every metric of the score was measured in both runs, in one version and under one alignment."""
+    differing = meaning_differs((before, run), pairs)
+    for metric in (*settings.quality, *((settings.semantic,) if settings.semantic else ()), *settings.adherence):
+        there = [metric in set(one.context.measurements["metric"]) for one in (before, run)]
+        if there[0] != there[1]:
+            lacking = (before, run)[there.index(False)].root
+            raise StudyError(
+                f"{metric} was measured in one of the runs only; type: cbench measure {lacking} -m {metric}"
+            )
+        if metric in differing:
+            raise StudyError(f"{differing[metric]}; measure both runs alike")

@@ -1,0 +1,1 @@
+"""Metrics on an NVIDIA GPU: CUDA kernels for pixels and features, compiled when they are first used."""

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
-from convergebench.store.images import OLD, DamagedImage, ImageStore, file_of, identity_of, open_images
+from convergebench.store.images import DamagedImage, ImageStore, file_of, identity_of, open_images
 from convergebench.store.run import Run
+from convergebench.store.unfinished import OLD
 
 DATA = b"bytes that were paid for"
 
@@ -161,3 +162,20 @@ def test_what_is_shown_is_what_is_there_and_nothing_where_it_cannot_be_read(tmp_
     store.put_crop("evidence/a.png", DATA)
     (tmp_path / "evidence" / "folder.png").mkdir()
     assert [store.view(f"evidence/{name}.png") for name in ("a", "b", "folder")] == [DATA, None, None]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_names_of_new_folders_are_synced_even_where_a_killed_session_made_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    """A power cut may take a folder whose own name was never synced, with all that is in it."""
+    if again:  # whoever stored it may have been killed before the first sync
+        open_images(tmp_path).put(DATA, "image/png")
+    synced: list[Path] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
+    store = open_images(tmp_path)
+    store.put(DATA, "image/png")
+    assert {place(tmp_path).parent, tmp_path / "images", tmp_path} <= set(synced)
+    synced.clear()
+    store.put(DATA, "image/png")
+    assert synced == [place(tmp_path).parent], "the folders above only once a session"

@@ -213,4 +213,4 @@ def test_what_to_type_is_the_command_that_filled_the_run_with_the_new_folder(typ
 def test_a_run_that_is_being_written_is_told_so_before_anything_is_looked_at(tmp_path: Path) -> None:
     walk(tmp_path / "run", CountingEditor(), rounds=1, cases=CASES[:1])
     with Run.create(tmp_path / "run"), pytest.raises(RunLocked, match="is being written by process"):
-        recover_command(tmp_path / "run", None)
+        recover_command(str(tmp_path / "run"), None)

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from convergebench.errors import ChangedMeaning, RunLocked, StudyError
-from convergebench.ids import image_id, step_id
+from convergebench.ids import comparison_id, image_id, step_id
 from convergebench.store.images import ImageStore, write_synced
 from convergebench.store.journal import Journal
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
 from convergebench.store.records import Records
 from convergebench.store.run import Run
 from convergebench.store.schema import MIGRATIONS
-from convergebench.store.tables import CaseRow, ComparisonRow, ImageRow, ProbeRow, StepRow
+from convergebench.store.tables import CaseRow, ChainStepRow, ComparisonRow, ImageRow, ProbeRow, StepRow
 from convergebench.store.verify import problems
 
 MANIFEST = Manifest(
@@ -109,6 +109,17 @@ def test_after_a_failed_commit_nobody_is_told_that_a_row_was_written(tmp_path: P
     again = Journal(tmp_path / "run.sqlite")
     assert list(again.query("select id from images")) == [("i1:kept",)]
     again.close()
+
+
+def test_a_disk_that_is_full_when_a_run_is_begun_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(connection: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("convergebench.store.journal.migrate", full)
+    with pytest.raises(StudyError, match=r"run\.sqlite: database or disk is full; what was written before is safe"):
+        Run.create(tmp_path / "run")
+    monkeypatch.undo()
+    Run.create(tmp_path / "run").close()
 
 
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -205,12 +216,16 @@ def sound_run(root: Path) -> str:
         run.extend(MANIFEST)
         identity = run.images.put(b"picture", "image/png")
         key = step_id(parent=identity, instruction="add", settings={}, fingerprint="sim-jpeg@1:00", replicate=0)
+        compared = comparison_id(
+            editor="sim-jpeg", case="a/glasses/0", subject=key, reference=identity, role="step", lag=0
+        )
         run.journal.commit_now(
             [
                 ImageRow(identity, run.images.file_of(identity, "image/png"), "image/png", 1, 1, 7),
                 CaseRow("a/glasses/0", "a", identity, "face", "glasses", "accessories", 0),
                 StepRow(key, identity, "sim-jpeg", "add", "{}", 0, 0, "ok", identity, "", None, None, 0),
-                ComparisonRow("m1", "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None),
+                ChainStepRow("sim-jpeg", "a/glasses/0", 1, key),
+                ComparisonRow(compared, "sim-jpeg", "a/glasses/0", "step", 1, 1, 0, identity, identity, None, None),
             ]
         )
     assert problems(root) == []
@@ -221,6 +236,8 @@ def sound_run(root: Path) -> str:
     ("damage", "message"),
     [
         ("update steps set instruction = 'add a hat'", "has a different history than its key says"),
+        ("update comparisons set lag = 1", "has other content than its key says"),
+        ("update comparisons set role = 'return'", "has other content than its key says"),
         ("update steps set replicate = 1", "has a different history than its key says"),
         ("update steps set editor = 'nobody'", "is by 'nobody', which is not in the manifest"),
         ("update steps set image = null", "1 steps without their image"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from convergebench.errors import StudyError
@@ -37,7 +38,36 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     A run of an older schema is read from a temporary copy that is brought up to date; the run itself stays as it is.
     This is the only place that has to know about older schemas: readers may name every column.
     """
-    connection = connect(path, read_only=True)
+    return _in_todays_schema(connect(path, read_only=True), path)
+
+
+def open_quietly(path: Path, *, seconds: float) -> sqlite3.Connection:
+    """The same for whoever may not leave a trace: no file is created beside the database, and no query takes longer."""
+    try:
+        connection = _in_todays_schema(connect_quietly(path), path)
+    except sqlite3.Error as error:
+        raise _unreadable(path, error) from error
+    limit_seconds(connection, seconds)
+    return connection
+
+
+def connect_quietly(path: Path) -> sqlite3.Connection:
+    """A connection that creates no file: without a log (or its index) SQLite would make one."""
+    require_harmless_rollback(path)
+    beside = [path.with_name(f"{path.name}-{end}") for end in ("wal", "shm")]
+    live = all(one.is_file() for one in beside) and beside[0].stat().st_size > 0
+    mode = "mode=ro" if live else "mode=ro&immutable=1"
+    uri = f"{path.resolve().as_uri()}?{mode}"
+    return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None, timeout=2)
+
+
+def limit_seconds(connection: sqlite3.Connection, seconds: float) -> None:
+    """Give up every query after this time: a database can be made to be slow."""
+    until = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > until, 100_000)
+
+
+def _in_todays_schema(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     try:
         (version,) = connection.execute("pragma user_version").fetchone()
         if not 0 < version < len(MIGRATIONS):

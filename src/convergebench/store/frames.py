@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -74,22 +75,25 @@ ANCHORS = {
     "status": pl.String, "detail": pl.String,
 }  # fmt: skip
 
+ChainName = tuple[str, str]
+"""Editor and case."""
 _CASE = "c.source, c.kind, c.pair, c.category, c.replicate"
 
 
 class RunFrames:
     """The tables of one run."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = require_run(root)
-        self._connection = open_for_reading(root / "run.sqlite")
+    def __init__(self, root: Path, connection: sqlite3.Connection | None = None) -> None:
+        """A `connection` that is given was opened and checked by the caller."""
+        self.root = require_run(root) if connection is None else root
+        self._connection = connection or open_for_reading(root / "run.sqlite")
 
     def _frame(self, query: str, schema: dict[str, Any], parameters: tuple[Any, ...] = ()) -> pl.DataFrame:
         rows = self._connection.execute(query, parameters).fetchall()
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def measurements(self, align: str) -> pl.DataFrame:
-        """One row per (editor, case, step, metric, role, lag) under this alignment.
+    def measurements(self, align: str, chain: ChainName | None = None) -> pl.DataFrame:
+        """One row per (editor, case, step, metric, role, lag) under this alignment, of one chain or of all.
 
         `role` says what the image was compared with; `convergebench.analysis.series` makes one name of metric, role and
         lag. Images that only an audit rates are left out (`scores` has them): inside a round they would give its curve
@@ -99,9 +103,9 @@ class RunFrames:
             f"""select k.editor, k."case", {_CASE}, k.round, k.step, m.metric,
                   m.value, m.status, m.detail, k.role, k.lag, m.align, m.fingerprint
                 from measurements m join comparisons k on k.id = m.comparison join cases c on c.id = k."case"
-                where m.align in (?, 'none') and k.role <> 'alone' order by 1, 2, 9, 10, 14, 15""",
+                where m.align in (?, 'none') and k.role <> 'alone'{_of("k", chain)} order by 1, 2, 9, 10, 14, 15""",
             MEASUREMENTS,
-            (align,),
+            (align, *(chain or ())),
         )
 
     def alignments(self) -> list[str]:
@@ -146,8 +150,8 @@ class RunFrames:
             CHAINS,
         )
 
-    def steps(self) -> pl.DataFrame:
-        """One row per image of every chain, the source included as index 0."""
+    def steps(self, chain: ChainName | None = None) -> pl.DataFrame:
+        """One row per image of every chain, or of one, the source included as index 0."""
         made = f"""select p.editor, p."case", {_CASE}, p.position, coalesce(k.round, (p.position + 1) / 2),
                 coalesce(l.role, 'step'),
                 s.instruction, i.file, i.width, i.height, t.seconds, t.dollars, t.attempts, s.status, s.detail, s.seed,
@@ -160,11 +164,12 @@ class RunFrames:
                 and l.role in ('forward', 'backward')
               left join (select step, sum(seconds) seconds, sum(dollars) dollars, sum(part = '') attempts,
                          max(model) filter (where part = '') model, min(started) started
-                         from attempts group by step) t on t.step = s.id"""
+                         from attempts group by step) t on t.step = s.id where true{_of("p", chain)}"""
         source = f"""select h.editor, h."case", {_CASE}, 0, 0, 'source', '', i.file, i.width, i.height, 0, 0, 0, 'ok',
                 '', null, null, null, null, null, null, c.image
-              from chains h join cases c on c.id = h."case" join images i on i.id = c.image"""
-        return self._frame(f"{made} union all {source} order by 1, 2, 8", STEPS)
+              from chains h join cases c on c.id = h."case" join images i on i.id = c.image
+              where true{_of("h", chain)}"""
+        return self._frame(f"{made} union all {source} order by 1, 2, 8", STEPS, (chain or ()) * 2)
 
     def attempts(self) -> pl.DataFrame:
         """Every call that was made, in order of time."""
@@ -174,7 +179,7 @@ class RunFrames:
             ATTEMPTS,
         )
 
-    def answers(self) -> pl.DataFrame:
+    def answers(self, chain: ChainName | None = None) -> pl.DataFrame:
         """Every answer of a role, with the chain and position where it was asked first (null: in no chain).
 
         `payload` and `value` are JSON; `value` is null where the reply was refused or could not be parsed.
@@ -182,8 +187,10 @@ class RunFrames:
         return self._frame(
             f"""select a.editor, a."case", {_CASE}, a.position, a.role, a.payload, a.value, a.raw, a.model, a.seconds,
                   a.dollars, a.id
-                from answers a left join cases c on c.id = a."case" order by 1, 2, 8, 9, a.id""",
+                from answers a left join cases c on c.id = a."case" where true{_of("a", chain)}
+                order by 1, 2, 8, 9, a.id""",
             ANSWERS,
+            chain or (),
         )
 
     def decisions(self) -> pl.DataFrame:
@@ -213,13 +220,14 @@ class RunFrames:
             SPENDING,
         )
 
-    def labels(self) -> pl.DataFrame:
+    def labels(self, chain: ChainName | None = None) -> pl.DataFrame:
         """Every failure label ever given, the oldest first; the analysis decides which of them count."""
         rows = self._connection.execute(
-            """select l.id, l.editor, l."case", c.source, c.pair, c.category, c.replicate, l.mode, l.level, l.present,
+            f"""select l.id, l.editor, l."case", c.source, c.pair, c.category, c.replicate, l.mode, l.level, l.present,
                  l.step, l.last, l.shown, l.region, l.evidence, l.confidence, l.source, l."by", l.detail, l.made
-               from labels l join cases c on c.id = l."case"
-               order by l.made, l.editor, l."case", l.mode, l.step, l.id"""
+               from labels l join cases c on c.id = l."case" where true{_of("l", chain)}
+               order by l.made, l.editor, l."case", l.mode, l.step, l.id""",
+            chain or (),
         ).fetchall()
         frame = pl.DataFrame(rows, schema={**LABELS, "present": pl.Int64}, orient="row")
         return frame.with_columns(pl.col("present").cast(pl.Boolean))
@@ -241,3 +249,8 @@ class RunFrames:
     def close(self) -> None:
         """Close the database."""
         self._connection.close()
+
+
+def _of(table: str, chain: ChainName | None) -> str:
+    """The condition for one chain, of a table under this name in the query."""
+    return "" if chain is None else f' and {table}.editor = ? and {table}."case" = ?'

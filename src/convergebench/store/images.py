@@ -12,14 +12,14 @@ import os
 import re
 import stat
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
+from convergebench.store.unfinished import PART, left_behind
 
 T = TypeVar("T")
 
@@ -34,11 +34,8 @@ EXTENSIONS = {
 }
 _FILE = re.compile(r"images/([0-9a-f]{2})/([0-9a-f]{62})\.[a-z]{3,4}")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-PART = ".part-"
-"""Prefix of files that are still being written."""
-_REPORT_PART = re.compile(r"\..+\.\d+\.part")
-OLD = 3600.0
-"""Seconds after which an unfinished report file counts as abandoned."""
+STORE = "store.json"
+"""The file of a run whose images are kept at a URL too: see `store/remote`."""
 
 
 class DamagedImage(StudyError):
@@ -95,7 +92,24 @@ def identity_of(file: str) -> str | None:
 
 
 def read_image(root: Path, file: str, identity: str | None = None) -> bytes:
-    """The bytes as received; `DamagedImage` if they do not match the file's name or `identity`."""
+    """The bytes as received; `DamagedImage` if they do not match the file's name or `identity`.
+
+    What the folder does not have, or has damaged, comes from the run's store, if it has one.
+    """
+    try:
+        return read_here(root, file, identity)
+    except DamagedImage:
+        if not (root / STORE).is_file():
+            raise
+        from convergebench.store.remote.fetching import fetched  # fsspec is for runs that have a store
+
+        if identity in (None, identity_of(file)) and (data := fetched(root, file)) is not None:
+            return data
+        raise
+
+
+def read_here(root: Path, file: str, identity: str | None = None) -> bytes:
+    """The same of the folder alone."""
     named = identity_of(file)
     if named is None:
         raise DamagedImage(root, file, "is not the name of a stored image")
@@ -121,18 +135,33 @@ class ImageReader(Protocol):
         """The bytes as received; `DamagedImage` if they are not those of `identity`."""
 
 
+class Uploads(Protocol):
+    """Who takes the images of a run to its store."""
+
+    def stored(self, file: str) -> None:
+        """A file is in the folder, synced; it is uploaded when its turn comes."""
+
+    def make_room(self, needed: int) -> bool:
+        """Remove files that the store has, so that as many bytes fit on the disk; False if there are none."""
+
+
 class ImageStore:
     """The images of a run: `images/ab/cdef….png` below its directory. Safe to call from any thread.
 
     Made by `open_images` (or by `Run`, whose store may write). `locate` gives the run directory before each write and
-    raises if it was moved away; `require` raises likewise before each read.
+    raises if it was moved away; `require` raises likewise before each read. With `uploads` the folder is a cache of the
+    run's store.
     """
+
+    uploads: Uploads | None = None
 
     def __init__(
         self, root: Path, *, locate: Callable[[], Path] | None = None, require: Callable[[], None] | None = None
     ) -> None:
         self.root = root
         self._locate, self._require = locate or (lambda: root), require or (lambda: None)
+        self._named: set[Path] = set()
+        """Folders of images whose own names are on the disk."""
         # its own threads: an editor that blocks those of the event loop must not delay writing images
         self._threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="images")
 
@@ -151,18 +180,39 @@ class ImageStore:
     def put(self, data: bytes, mime: str) -> str:
         """Store bytes, return their id. A file that is there is kept only if it holds the same bytes."""
         identity = image_id(data)
+        file = file_of(identity, mime)
         try:
-            path = self._locate() / file_of(identity, mime)
-            if not _holds(path, data):
+            path = self._locate() / file
+            if _holds(path, data):
+                sync_folder(path.parent)  # whoever wrote it may have been killed before this
+            else:
                 _make_way(path)
-                write_synced(path, data)
+                self._write(path, data)
+            self._sync_above(path.parent)
         except OSError as error:
             cure = "Free some disk space" if error.errno in _NO_ROOM else "Fix that"
             raise StudyError(
                 f"cannot store an image in {self.root}: {error.strerror or error}; what was stored is safe. "
                 f"{cure}, then run the same command again"
             ) from error
+        if self.uploads is not None:
+            self.uploads.stored(file)
         return identity
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            write_synced(path, data)
+        except OSError as error:
+            if error.errno not in _NO_ROOM or self.uploads is None or not self.uploads.make_room(len(data)):
+                raise
+            write_synced(path, data)
+
+    def _sync_above(self, folder: Path) -> None:
+        """Sync the folders that hold this folder's name, once a session: a new folder has a name to lose, too."""
+        if folder not in self._named:
+            for above in (folder.parent, folder.parent.parent):
+                sync_folder(above)
+            self._named.add(folder)
 
     def put_crop(self, file: str, data: bytes) -> None:
         """Store the crop that shows a failure, under its path inside the run directory."""
@@ -176,21 +226,52 @@ class ImageStore:
     def view(self, file: str) -> bytes | None:
         """The bytes of an image or a crop, to be looked at as they are; None if they cannot be read."""
         try:
-            return (self.root / file).read_bytes() if (self.root / file).is_file() else None
-        except OSError:
+            if (self.root / file).is_file():
+                return (self.root / file).read_bytes()
+            return read_image(self.root, file) if self._is_elsewhere(file) else None
+        except (OSError, StudyError):
             return None
 
+    def has(self, file: str) -> bool:
+        """Whether an image that a row names can be looked at: it is in the folder, or the run has a store."""
+        return (self.root / file).is_file() or self._is_elsewhere(file)
+
     def is_intact(self, file: str) -> bool:
-        """Whether a file holds what its name says."""
+        """Whether a file holds what its name says; of one that only the store has, whether it is there."""
         try:
-            read_image(self.root, file)
+            read_here(self.root, file)
         except DamagedImage:
-            return False
+            if not self._is_elsewhere(file):
+                return False
+            from convergebench.store.remote.fetching import opened_store
+
+            opened = opened_store(self.root)
+            return opened is not None and opened.files.size(file) is not None
         return True
+
+    def find(self, digest: str) -> str | None:
+        """The file of an image of which only the sha256 is known; None if the run has none."""
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            return None
+        found = next((self.root / "images" / digest[:2]).glob(f"{digest[2:]}.*"), None)
+        if found is not None:
+            return found.relative_to(self.root).as_posix()
+        if not (self.root / STORE).is_file():
+            return None
+        from convergebench.store.remote.fetching import stored_name
+
+        try:
+            return stored_name(self.root, digest)
+        except StudyError:
+            return None
+
+    def _is_elsewhere(self, file: str) -> bool:
+        path = self.root / file
+        return (self.root / STORE).is_file() and identity_of(file) is not None and not path.exists()
 
     def sweep(self) -> int:
         """Remove temporary files that a killed process left behind anywhere in the run; returns how many."""
-        left = list(_left_behind(self.root))
+        left = list(left_behind(self.root))
         for path in left:
             path.unlink(missing_ok=True)
         return len(left)
@@ -199,23 +280,6 @@ class ImageStore:
 def open_images(root: Path) -> ImageStore:
     """The images of the run in this folder: the one place that decides how a run's images are stored."""
     return ImageStore(root)
-
-
-def _left_behind(root: Path) -> Iterator[Path]:
-    """Files only, and not through links: what a link leads to is not the run's."""
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = Path(folder, name)
-            # reports are written without the lock: a recent part may belong to a running command
-            if name.startswith(PART) or (_REPORT_PART.fullmatch(name) and _is_old(path)):
-                yield path
-
-
-def _is_old(path: Path) -> bool:
-    try:
-        return time.time() - path.lstat().st_mtime > OLD
-    except OSError:
-        return False
 
 
 def _holds(path: Path, data: bytes) -> bool:

@@ -61,7 +61,14 @@ class Journal(Records):
 
     def __init__(self, path: Path) -> None:
         self._write = connect(path)
-        migrate(self._write)
+        try:
+            migrate(self._write)
+        except sqlite3.Error as error:  # a full disk, say
+            self._write.close()
+            raise _unwritable(path, error) from error
+        except BaseException:
+            self._write.close()
+            raise
         super().__init__(path)
         self._columns: Columns = columns_of(self._write)
         self._pending: list[_Batch] = []
@@ -84,15 +91,27 @@ class Journal(Records):
         return self._writer.submit(self._rewritten, work).result()
 
     def _rewritten(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        self._write.execute("begin immediate")
         try:
+            self._write.execute("begin immediate")
             found = work(self._write)
             self._write.execute("commit")
-        except BaseException:
+        except BaseException as error:
             if self._write.in_transaction:
                 self._write.execute("rollback")
+            if isinstance(error, sqlite3.OperationalError):  # a full disk, say
+                raise _unwritable(self.path, error) from error
             raise
         return found
+
+    def between_commits(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do this in the writer's thread while no transaction is open; for the backup of the journal."""
+        return self._writer.submit(work, self._write).result()
+
+    def settle(self) -> None:
+        """Write what is pending, of cancelled callers too."""
+        with self._lock:
+            left, self._pending = self._pending, []
+        self._writer.submit(self._written, left).result()
 
     def require(self, rows: Iterable[TableRow]) -> None:
         """`Unstorable` if one of these could not be committed; worth asking before a call is paid for."""
@@ -129,10 +148,7 @@ class Journal(Records):
                 for batch in batches:
                     self._written([batch])
         except BaseException as error:
-            self._failure = StudyError(
-                f"could not write to {self.path}: {error}; what was written before is safe. Free some disk space or "
-                f"repair it, then run the same command again"
-            )
+            self._failure = _unwritable(self.path, error)
             for batch in batches:
                 batch.settle(self._failure)
         else:
@@ -165,13 +181,18 @@ class Journal(Records):
         return int(last)
 
     def close(self) -> None:
-        """Write what is pending, of cancelled callers too, and close the database."""
-        with self._lock:
-            left, self._pending = self._pending, []
-        self._writer.submit(self._written, left)
+        """Write what is pending, and close the database."""
+        self.settle()
         self._writer.shutdown(wait=True)
         super().close()
         self._write.close()
+
+
+def _unwritable(path: Path, error: BaseException) -> StudyError:
+    return StudyError(
+        f"could not write to {path}: {error}; what was written before is safe. Free some disk space or repair it, then "
+        f"run the same command again"
+    )
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import socket
 import stat
 from pathlib import Path
@@ -134,6 +135,29 @@ def require_unlocked(root: Path) -> None:
                 raise RunLocked(f"{root} is being written by {_holder(root / 'run.lock')}; wait for it") from error
         finally:
             os.close(handle)
+
+
+def is_being_written(root: Path) -> bool:
+    """Whether a process holds the run. A lock is tried only where one may be held, so that no writer is kept out."""
+    holder = _holder(root / "run.lock")
+    found = re.fullmatch(r"process (\d{1,10}) on (.*)", holder)
+    if found is None or (found[2] == socket.gethostname() and not _is_running(int(found[1]))):
+        return False
+    try:
+        require_unlocked(root)
+    except RunLocked:
+        return True
+    return False
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 def _open_plain(path: Path) -> int:

@@ -48,15 +48,20 @@ def _named_outside(database: Path) -> str | None:
     """The first file name that leads out of the run, or the first view, trigger or virtual table."""
     try:
         with closing(connect(database, read_only=True)) as connection:
-            for (name,) in connection.execute(_NOT_A_TABLE):
-                return _text(name)
-            tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
-            for table, column in _COLUMNS:
-                if table in tables:  # older runs have no labels
-                    for (name,) in connection.execute(_LEADS_OUT.format(column, table)):
-                        return _text(name)
+            return name_outside(connection)
     except (StudyError, sqlite3.Error):  # readers report a damaged database
         return None
+
+
+def name_outside(connection: sqlite3.Connection) -> str | None:
+    """The same of an open database."""
+    for (name,) in connection.execute(_NOT_A_TABLE):
+        return _text(name)
+    tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+    for table, column in _COLUMNS:
+        if table in tables:  # older runs have no labels
+            for (name,) in connection.execute(_LEADS_OUT.format(column, table)):
+                return _text(name)
     return None
 
 

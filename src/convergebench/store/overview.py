@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.errors import ConvergeBenchError, StudyError
-from convergebench.store.rollback import require_harmless_rollback
+from convergebench.store.connection import connect_quietly, limit_seconds
 from convergebench.store.run import is_run
 from convergebench.texts import plain_line
 
@@ -39,6 +38,8 @@ class RunOverview:
     root: Path
     study: str = ""
     editors: tuple[str, ...] = ()
+    title: str = ""
+    """The title in the study file, if it gives one."""
     finished: int = 0
     chains: int = 0
     failed: int = 0
@@ -52,6 +53,8 @@ class RunOverview:
     """When its journal was last written, in seconds since 1970."""
     problem: str = ""
     """Why it cannot be shown; else empty."""
+    steps: int = 0
+    """Steps that were answered."""
 
 
 def overview(folder: Path) -> list[RunOverview]:
@@ -81,9 +84,10 @@ def _look_at(root: Path) -> RunOverview:
     for path in (database, manifest):
         if not path.is_file():
             return RunOverview(root, problem=f"has no {path.name}; see: cbench verify {root}")
-    study, editors = _facts(manifest)
+    study, editors, title = _facts(manifest)
     with closing(_opened(database)) as connection:
         statuses = dict(_rows(connection, "select status, count(*) from chains group by status"))
+        ((steps,),) = _rows(connection, "select count(*) from chain_steps")
         ((dollars,),) = _rows(connection, "select coalesce(sum(dollars), 0) from attempts")
     changed = max(path.stat().st_mtime for path in _journal_files(database))
     finding, made = _finding(root, study)
@@ -91,6 +95,7 @@ def _look_at(root: Path) -> RunOverview:
         root,
         study,
         editors,
+        title=title,
         finished=int(statuses.get("finished", 0)) + int(statuses.get("ended", 0)),
         chains=sum(map(int, statuses.values())),
         failed=int(statuses.get("failed", 0)) + int(statuses.get("refused", 0)),
@@ -98,17 +103,21 @@ def _look_at(root: Path) -> RunOverview:
         finding=finding,
         outdated=bool(finding) and made + 1 < changed,
         changed=changed,
+        steps=int(steps),
     )
 
 
-def _facts(manifest: Path) -> tuple[str, tuple[str, ...]]:
+def _facts(manifest: Path) -> tuple[str, tuple[str, ...], str]:
+    """Its study, its editors, and the title of its study file."""
     from convergebench.store.manifest_model import load_document  # pydantic loads slowly
 
     content: Any = load_document(manifest)
     editors = content.get("editors") if isinstance(content, dict) else None
     if not isinstance(editors, dict) or not isinstance(content.get("study"), str):
         raise ValueError("its manifest.json is damaged")
-    return plain_line(content["study"]), tuple(plain_line(str(name)) for name in editors)
+    spec = content.get("spec")
+    title = str(spec.get("title") or "") if isinstance(spec, dict) else ""
+    return plain_line(content["study"]), tuple(plain_line(str(name)) for name in editors), plain_line(title)
 
 
 def _journal_files(database: Path) -> Iterator[Path]:
@@ -120,14 +129,8 @@ def _journal_files(database: Path) -> Iterator[Path]:
 
 
 def _opened(database: Path) -> sqlite3.Connection:
-    """A connection that creates no file: without a log (or its index) SQLite would make one."""
-    require_harmless_rollback(database)
-    beside = [database.with_name(f"{database.name}-{end}") for end in ("wal", "shm")]
-    live = all(path.is_file() for path in beside) and beside[0].stat().st_size > 0
-    mode = "mode=ro" if live else "mode=ro&immutable=1"
-    connection = sqlite3.connect(f"{database.resolve().as_uri()}?{mode}", uri=True, timeout=2)
-    until = time.monotonic() + MOST_SECONDS
-    connection.set_progress_handler(lambda: time.monotonic() > until, 100_000)
+    connection = connect_quietly(database)
+    limit_seconds(connection, MOST_SECONDS)
     return connection
 
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.store.connection import connect
-from convergebench.store.images import PART, sync_folder
+from convergebench.store.images import sync_folder
+from convergebench.store.unfinished import PART
 
 FOLDER = "rating"
 """The folder of books in a run directory."""

@@ -15,7 +15,7 @@ from typing import Any
 from convergebench.errors import StudyError
 from convergebench.ids import image_id
 from convergebench.store.consistent import ConsistencyFilter
-from convergebench.store.images import EXTENSIONS, file_of, identity_of
+from convergebench.store.images import EXTENSIONS, STORE, DamagedImage, file_of, identity_of, write_synced
 from convergebench.store.journal import Journal
 from convergebench.store.labels import EVIDENCE, source_crop
 from convergebench.store.lock import require_unlocked
@@ -56,7 +56,9 @@ def recover(
     counted = count_lost_calls(found, found.indexed, {name.partition("/")[0] for name in manifest.recordings})
     if counted:
         notes.append(f"{counted} calls had lost their rows; they are counted by the index or by their results")
-    images = _copy_images(root, out, {row["id"]: row["mime"] for row in found.rows("images")})
+    mimes = {row["id"]: row["mime"] for row in found.rows("images")}
+    images = _copy_images(root, out, mimes)
+    notes += _fetch_images(root, out, images, mimes)
     notes += _add_image_rows(found, out, images, probe)
     consistent = ConsistencyFilter(found, images, manifest.editors)
     consistent.apply()
@@ -112,6 +114,26 @@ def _copy_images(root: Path, out: Path, mimes: dict[str, str]) -> dict[str, str]
         target.write_bytes(data)
         copied[identity] = file
     return copied
+
+
+def _fetch_images(root: Path, out: Path, images: dict[str, str], mimes: dict[str, str]) -> list[str]:
+    """Those that only the run's store has; `StoreError` if it does not answer, since they are not lost."""
+    if not (root / STORE).is_file():
+        return []
+    from convergebench.store.remote.fetching import fetched
+
+    count = 0
+    for identity in mimes.keys() - images.keys():
+        file = file_of(identity, mimes[identity])
+        try:
+            data = fetched(root, file)
+        except DamagedImage:
+            continue
+        if data is not None:
+            write_synced(out / file, data)
+            images[identity] = file
+            count += 1
+    return [f"{count:,} images came from the store of {root}; the new folder has none (cbench backup --store URL)"]
 
 
 def _add_image_rows(found: Salvage, out: Path, images: dict[str, str], probe: Probe) -> list[str]:

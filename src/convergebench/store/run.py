@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convergebench.errors import ChangedMeaning, StudyError
-from convergebench.store.images import ImageStore
+from convergebench.store.images import STORE, ImageStore
 from convergebench.store.journal import Journal
 from convergebench.store.lock import RunLock
 from convergebench.store.manifest import Manifest, grow, read_manifest, write_manifest
 from convergebench.store.outside import require_inside
 from convergebench.store.step_keys import UNKNOWN, fingerprint_fits
 from convergebench.store.tables import StepRow
+
+if TYPE_CHECKING:
+    from convergebench.store.remote.keeper import StoreKeeper
 
 OPENED: dict[Path, None] = {}
 """The runs that this process has opened, in order: after an unexpected error they are checked for damage."""
@@ -27,12 +31,15 @@ class Run:
         self._lock = RunLock(root / "run.lock")
         self._lock.acquire()
         try:
-            self.images = ImageStore(root, locate=self._current_root, require=self._lock.require_held)
+            self.images = ImageStore(root, locate=self._current_root, require=self._require)
             self.images.sweep()
             self.journal = Journal(root / "run.sqlite")
         except BaseException:
             self._lock.release()
             raise
+        self._keeper: StoreKeeper | None = None
+        if (root / STORE).is_file():
+            self._keep()
 
     @classmethod
     def create(cls, root: Path) -> Run:
@@ -50,6 +57,37 @@ class Run:
         """Open a run that must be there."""
         require_run(root)
         return cls(root)
+
+    def keep_at(self, url: str, *, cache_mb: int | None = None) -> None:
+        """Keep the images at this URL too, and back up the journal there, from now on; empty: where they are kept."""
+        from convergebench.store.remote.settings import attach, read_settings
+
+        settings = read_settings(self.root)
+        attach(self.root, url or (settings.url if settings else ""), name=self.root.resolve().name, cache_mb=cache_mb)
+        if self._keeper is None:
+            self._keep()
+
+    @property
+    def not_stored(self) -> str:
+        """After closing: what the run's store does not have, as one line; empty if it has everything."""
+        return self._keeper.left if self._keeper is not None else ""
+
+    def _keep(self) -> None:
+        from convergebench.store.remote.keeper import StoreKeeper  # fsspec is for runs that have a store
+        from convergebench.store.remote.settings import read_settings
+
+        try:
+            settings = read_settings(self.root)
+            if settings is not None:
+                self.images.uploads = self._keeper = StoreKeeper(self.root, self.journal, settings)
+        except BaseException:
+            self.close()
+            raise
+
+    def _require(self) -> None:
+        self._lock.require_held()
+        if self._keeper is not None:
+            self._keeper.require()
 
     def _current_root(self) -> Path:
         """The current path: an image that was paid for is stored in the run even if its folder was just moved."""
@@ -93,9 +131,14 @@ class Run:
         self.write(self.grown(manifest))
 
     def close(self) -> None:
-        """Close the journal and release the lock."""
-        self.journal.close()
-        self._lock.release()
+        """Close the journal and release the lock; of a run with a store, bring everything there before."""
+        try:
+            if self._keeper is not None:
+                self.journal.settle()
+                self._keeper.close()
+        finally:
+            self.journal.close()
+            self._lock.release()
 
     def __enter__(self) -> Run:
         return self

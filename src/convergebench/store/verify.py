@@ -5,18 +5,27 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from convergebench.errors import StudyError
 from convergebench.store.cell_checks import columns_at, lenient, read_rows, row_fault, version_of
 from convergebench.store.columns import Column, Columns, by_column
+from convergebench.store.comparison_keys import comparison_faults
 from convergebench.store.connection import connect
-from convergebench.store.images import DamagedImage, identity_of, read_image
+from convergebench.store.images import STORE, DamagedImage, identity_of, read_here
 from convergebench.store.manifest import Manifest, read_manifest
 from convergebench.store.outside import require_inside
 from convergebench.store.run import is_run, require_run
 from convergebench.store.step_keys import key_fault
+
+
+class NamedImage(NamedTuple):
+    """An image that a row of the journal names."""
+
+    file: str
+    identity: str
 
 
 class Reference(NamedTuple):
@@ -82,6 +91,8 @@ def _database(
     yield from _dangling(connection, known)
     if manifest is not None:
         yield from _guarded("the keys of steps", _keys(connection, known["steps"], manifest))
+        renamed = {new for one in manifest.sessions for new in one.get("renamed", {}).values()}
+        yield from _few(_guarded("the keys of comparisons", comparison_faults(connection, renamed)), "comparisons")
     yield from _guarded("the files of images", _files(connection, known["images"], root, checked))
 
 
@@ -95,7 +106,7 @@ def _guarded(what: str, lines: Iterator[str]) -> Iterator[str]:
 def _integrity(connection: sqlite3.Connection) -> Iterator[str]:
     for (line,) in connection.execute("pragma integrity_check"):
         if line != "ok":
-            yield f"database: {line}"
+            yield f"database: {' '.join(str(line).split())}"
 
 
 def _rows(connection: sqlite3.Connection, table: str, columns: tuple[Column, ...]) -> Iterator[str]:
@@ -107,6 +118,13 @@ def _rows(connection: sqlite3.Connection, table: str, columns: tuple[Column, ...
             yield f"table {table}, row {_shown(values[0])}: {fault}"
     if bad > _WORST_OF_A_TABLE:
         yield f"table {table}: {bad - _WORST_OF_A_TABLE} more such rows"
+
+
+def _few(lines: Iterator[str], table: str) -> Iterator[str]:
+    yield from islice(lines, _WORST_OF_A_TABLE)
+    more = sum(1 for _ in lines)
+    if more:
+        yield f"table {table}: {more} more such rows"
 
 
 def _shown(key: object) -> str:
@@ -153,10 +171,24 @@ def _files(connection: sqlite3.Connection, columns: tuple[Column, ...], root: Pa
 
 
 def _file_fault(root: Path, file: str, identity: str | None = None) -> Iterator[str]:
+    if (root / STORE).is_file() and not (root / file).exists():
+        return  # the folder is a cache: `stored_images` has what the store should have
     try:
-        read_image(root, file, identity)
+        read_here(root, file, identity)
     except DamagedImage as error:
         yield f"{file} {error.what}"
+
+
+def stored_images(root: Path) -> Iterator[NamedImage]:
+    """The images that faultless rows name, for a check of the run's store."""
+    try:
+        with closing(connect(root / "run.sqlite", read_only=True)) as connection:
+            lenient(connection)
+            columns = columns_at(version_of(connection))["images"]
+            for image in _faultless(connection, "images", columns):
+                yield NamedImage(str(image["file"]), str(image["id"]))
+    except (StudyError, sqlite3.Error):  # `problems` says what is wrong with it
+        return
 
 
 def _other_files(root: Path, checked: set[str]) -> Iterator[str]:

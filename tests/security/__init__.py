@@ -1,0 +1,1 @@
+"""Defences against hostile files, names and pages, and known vulnerabilities of dependencies."""

@@ -1,1 +1,1 @@
-"""The web page on which people rate pictures: blind, with links instead of accounts, every answer kept at once."""
+"""Web pages of this computer: people rate pictures on one, and runs are viewed on the other."""

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from convergebench.serve.guard import HEADERS, Guard, Refusal
+from convergebench.serve.guard import Guard, Refusal
 from convergebench.serve.limits import RequestLimits
 
 
 class Defence:
     """ASGI middleware, the outermost of ours."""
 
-    def __init__(self, app: ASGIApp, guard: Guard, limits: RequestLimits, tell: Callable[[str], None]) -> None:
-        self._app, self._guard, self._limits, self._tell = app, guard, limits, tell
+    def __init__(
+        self,
+        app: ASGIApp,
+        guard: Guard,
+        limits: RequestLimits,
+        tell: Callable[[str], None],
+        headers: Mapping[str, str],
+    ) -> None:
+        self._app, self._guard, self._limits, self._tell, self._headers = app, guard, limits, tell, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -30,7 +37,7 @@ class Defence:
             if message["type"] == "http.response.start":
                 begun = True
                 headers = MutableHeaders(scope=message)  # of the reply, despite its name
-                for name, value in HEADERS.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 

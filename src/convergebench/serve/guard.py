@@ -1,4 +1,4 @@
-"""Who may do what: the address that was asked for, the rater's session, and where a request to write comes from."""
+"""Who may do what: the address that was asked for, the session, and where a request to write comes from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-COOKIE = "rating"
-CSRF = "x-rating-session"
-"""The header that a page sends with every answer; a form of another site cannot send it."""
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
 HEADERS = {
@@ -44,11 +41,15 @@ class Refusal(Exception):
 class Guard:
     """The rules of one server."""
 
-    def __init__(self, secret: str, *, names: Collection[str] = (), secure: bool = False) -> None:
+    def __init__(
+        self, secret: str, *, cookie: str, csrf_header: str, names: Collection[str] = (), secure: bool = False
+    ) -> None:
+        """`csrf_header` is what a page sends with every request to write; a form of another site cannot send it."""
         self._secret = bytes.fromhex(secret)
+        self.cookie, self._csrf_header = cookie, csrf_header
         self._names = {"localhost", *(name.lower() for name in names)}
         self.secure = secure
-        """Whether raters reach the server over https."""
+        """Whether browsers reach the server over https."""
 
     def require_own_address(self, request: Request) -> None:
         """Only IP addresses and names that the server was told: a foreign name that leads here is rebinding."""
@@ -57,37 +58,37 @@ class Guard:
             raise Refusal(421, "This server does not answer under that name.")
 
     def require_own_page(self, request: Request, session: str) -> None:
-        """An answer must come from our own page, opened by the rater whose session it is."""
+        """A request to write must come from our own page, opened in the session that it belongs to."""
         origin = urlsplit(request.headers.get("origin", ""))
         if origin.scheme not in ("http", "https") or origin.netloc != request.headers.get("host"):
-            raise Refusal(403, "Answers are taken from this server's own page only.")
+            raise Refusal(403, "This is taken from this server's own page only.")
         if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-            raise Refusal(403, "Answers are taken from this server's own page only.")
+            raise Refusal(403, "This is taken from this server's own page only.")
         if not hmac.compare_digest(
-            request.headers.get(CSRF, "").encode("latin-1", "replace"), self.csrf(session).encode()
+            request.headers.get(self._csrf_header, "").encode("latin-1", "replace"), self.csrf(session).encode()
         ):
             raise Refusal(403, "This page is out of date: load it again.")
 
-    def new_session(self, rater: int) -> str:
+    def new_session(self, holder: int | str) -> str:
         """What the cookie holds; only this server can make one."""
         nonce = secrets.token_hex(16)
-        return f"{nonce}.{self._signed(f'session {rater} {nonce}')}"
+        return f"{nonce}.{self._signed(f'session {holder} {nonce}')}"
 
-    def require_session(self, request: Request, rater: int) -> str:
-        """The session of this rater's page; it stays good when the server is started anew."""
-        session = request.cookies.get(COOKIE, "")
+    def require_session(self, request: Request, holder: int | str, cookie: str = "") -> str:
+        """The session of this holder's page, from our cookie or another; it stays valid while the secret does."""
+        session = request.cookies.get(cookie or self.cookie, "")
         nonce, _, signature = session.partition(".")
-        expected = self._signed(f"session {rater} {nonce}")
+        expected = self._signed(f"session {holder} {nonce}")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode()):
             raise Refusal(401, "Open the link that you were given again.")
         return session
 
     def csrf(self, session: str) -> str:
-        """The word that the page of this session sends with its answers."""
+        """The word that the page of this session sends with a request to write."""
         return self._signed(f"page {session}")
 
     def public_id(self, *parts: object) -> str:
-        """An id that says nothing: the same for the same parts, and nobody else can work it out."""
+        """An id that says nothing: the same for the same parts, and only this server can compute it."""
         return self._signed("id " + " ".join(map(str, parts)))[:32]
 
     def _signed(self, text: str) -> str:

@@ -32,8 +32,9 @@ class Buckets:
 class RequestLimits:
     """The buckets of a server. Many raters may share an address: a class room, a proxy."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.by_address = Buckets(rate=60, burst=600, clock=clock)
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, rate: float = 60, burst: float = 600) -> None:
+        """`rate` and `burst` are for one address."""
+        self.by_address = Buckets(rate=rate, burst=burst, clock=clock)
         self.by_rater = Buckets(rate=10, burst=120, clock=clock)
         self.guesses = Buckets(rate=0.2, burst=20, clock=clock)
         """Requests with a link that is none, by address; they never count against real links."""

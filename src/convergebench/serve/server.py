@@ -41,6 +41,13 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return found
 
 
+def shown_host(host: str) -> str:
+    """The host as a link names it; an address that stands for all of them is not a name."""
+    if host in ("0.0.0.0", "::", ""):
+        return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this computer can reach the address."""
     try:
@@ -49,15 +56,19 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def rating_server(app: Starlette) -> uvicorn.Server:
-    """The server; `run(sockets=[…])` serves until Ctrl-C or SIGTERM and finishes the requests in flight."""
+def page_server(app: Starlette, *, longest: int | None = None) -> uvicorn.Server:
+    """The server; `longest` is the most bytes of a request's head (64 KiB if None).
+
+    `run(sockets=[…])` serves until Ctrl-C or SIGTERM and finishes the requests in flight.
+    """
     for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     config = uvicorn.Config(
         app,
-        access_log=False,  # the addresses have the raters' secrets in them
+        access_log=False,  # the addresses have secrets in them
         date_header=True,
         http="h11",
+        h11_max_incomplete_event_size=longest,
         lifespan="off",
         limit_concurrency=AT_ONCE,
         log_config=None,

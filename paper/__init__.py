@@ -1,0 +1,1 @@
+"""The paper: its tables, figures and numbers are generated from the result pages of docs/."""

@@ -1,37 +1,142 @@
-"""Real Chromium for the tests that look at pages, opened from disk."""
+"""A browser window through Playwright, for tests that look at pages: scripts, keys, and what the page complains of.
+
+Playwright keeps an event loop in its thread, where nothing else could run asyncio: so it has a thread of its own, and
+tests may run studies while a window is open.
+"""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-import pytest
+from tests.browser import chromium
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1"
-)
+WIDTH, HEIGHT = 1280, 900
+T = TypeVar("T")
+_THREAD = ThreadPoolExecutor(1, "browser")
 
 
-def start(profile: Path) -> Iterator[Any]:
-    """A browser with a profile of its own; skips where there is none."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("chromium and chromedriver are not installed (apt-get install chromium chromium-driver)")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
+def in_browser(act: Callable[[], T]) -> T:
+    """What `act` gives in the browser's thread."""
+    return _THREAD.submit(act).result()
 
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS.split(), f"--user-data-dir={profile}", "--window-size=1280,900"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=Service(driver))
-    yield found
-    found.quit()
+
+class Keys:
+    """Names of keys."""
+
+    ENTER, ESCAPE, ARROW_LEFT, SPACE = "Enter", "Escape", "ArrowLeft", "Space"
+
+
+NAMED = (Keys.ENTER, Keys.ESCAPE, Keys.ARROW_LEFT)
+
+
+class Element:
+    """One element of the page."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    @property
+    def text(self) -> str:
+        return in_browser(lambda: str(self.handle.inner_text()))
+
+    def click(self) -> None:
+        in_browser(self.handle.click)
+
+    def send_keys(self, keys: str) -> None:
+        """One named key, or the keys of a text one after the other."""
+        for key in (keys,) if keys in NAMED else keys:
+            in_browser(lambda key=key: self.handle.press(Keys.SPACE if key == " " else key))  # type: ignore[misc]
+
+    def is_displayed(self) -> bool:
+        return bool(in_browser(self.handle.is_visible))
+
+    def get_attribute(self, name: str) -> str | None:
+        inside = name == "innerHTML"
+        found = in_browser(lambda: self.handle.inner_html() if inside else self.handle.get_attribute(name))
+        return None if found is None else str(found)
+
+    def find_elements(self, how: str, what: str) -> list[Element]:
+        return [Element(one) for one in in_browser(lambda: self.handle.query_selector_all(_selector(how, what)))]
+
+    def find_element(self, how: str, what: str) -> Element:
+        return self.find_elements(how, what)[0]
+
+
+class Window:
+    """A window with a profile of its own."""
+
+    def __init__(self, browser: Any) -> None:
+        self.context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self._protocol = self.context.new_cdp_session(self.page)  # what is emulated lasts as long as its session
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._heard)
+
+    def _heard(self, said: Any) -> None:
+        if said.type == "error":
+            self.complaints.append(f"{said.location.get('url', '')} {said.text}")
+
+    def get(self, address: str) -> None:
+        in_browser(lambda: self.page.goto(address))
+
+    def refresh(self) -> None:
+        in_browser(self.page.reload)
+
+    def execute_script(self, body: str, *arguments: Any) -> Any:
+        """The result of the body of a function, which has these `arguments`."""
+        given = [one.handle if isinstance(one, Element) else one for one in arguments]
+        return in_browser(
+            lambda: self.page.evaluate(f"given => (function () {{ {body}\n }}).apply(null, given)", given)
+        )
+
+    def find_elements(self, how: str, what: str) -> list[Element]:
+        return [Element(one) for one in in_browser(lambda: self.page.query_selector_all(_selector(how, what)))]
+
+    def find_element(self, how: str, what: str) -> Element:
+        return self.find_elements(how, what)[0]
+
+    @property
+    def active_element(self) -> Element:
+        return Element(in_browser(lambda: self.page.evaluate_handle("document.activeElement").as_element()))
+
+    @property
+    def title(self) -> str:
+        return str(in_browser(self.page.title))
+
+    @property
+    def current_url(self) -> str:
+        return str(self.page.url)
+
+    def get_screenshot_as_png(self) -> bytes:
+        return bytes(in_browser(self.page.screenshot))
+
+    def resize(self, width: int = WIDTH, height: int = HEIGHT) -> None:
+        in_browser(lambda: self.page.set_viewport_size({"width": width, "height": height}))
+
+    def execute_cdp_cmd(self, command: str, values: dict[str, Any]) -> Any:
+        """A command of Chromium's own protocol; the size of the window is Playwright's."""
+        if command == "Emulation.setDeviceMetricsOverride":
+            return self.resize(values["width"], values["height"])
+        if command == "Emulation.clearDeviceMetricsOverride":
+            return self.resize()
+        return in_browser(lambda: self._protocol.send(command, values))
+
+
+def _selector(how: str, what: str) -> str:
+    return {"id": f"[id='{what}']", "css selector": what, "xpath": f"xpath={what}"}[how]
+
+
+def start() -> Iterator[Window]:
+    """A window of its own; skips where there is no browser."""
+    opened = chromium()
+    window = in_browser(lambda: Window(opened.__enter__()))
+    yield window
+    in_browser(window.context.close)
+    in_browser(lambda: opened.__exit__(None, None, None))
 
 
 def until(ask: Callable[[], Any], seconds: float = 8.0) -> Any:
@@ -45,5 +150,9 @@ def until(ask: Callable[[], Any], seconds: float = 8.0) -> Any:
     raise AssertionError("the page did not get there in time")
 
 
-def errors(browser: Any) -> list[str]:
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+def errors(browser: Window) -> list[str]:
+    """What the page complained of since the last call."""
+    in_browser(lambda: browser.page.evaluate("0"))  # lets pending messages arrive
+    found = list(browser.complaints)
+    browser.complaints.clear()
+    return found

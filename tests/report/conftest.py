@@ -58,7 +58,7 @@ def restored_report(restored: ReportInput) -> Path:
     return write_report(restored, restored.run / "report").parent
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     """Chromium, where it is installed."""
-    yield from start(tmp_path_factory.mktemp("profile"))
+    yield from start()

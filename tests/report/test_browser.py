@@ -56,9 +56,7 @@ def pane_pixels(browser: Any) -> Any:
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_the_report_fits_the_screen(browser: Any, report: Path, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
+    browser.resize(width)
     browser.get((report / "index.html").as_uri())
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     smallest = browser.execute_script(
@@ -67,16 +65,19 @@ def test_the_report_fits_the_screen(browser: Any, report: Path, width: int) -> N
     )
     assert smallest >= 9.5
     assert errors(browser) == []
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.resize()
 
 
 def test_the_metric_can_be_switched(browser: Any, report: Path) -> None:
     browser.get((report / "index.html").as_uri())
     shown = "return [...document.querySelectorAll('#curves .panel')].map(p => !p.hidden)"
     assert browser.execute_script(shown)[:2] == [True, False]
+    browser.execute_script("document.getElementById('curves').scrollIntoView({behavior: 'instant'})")
     browser.execute_script("document.querySelectorAll('#curves .switch button')[1].click()")
     assert browser.execute_script(shown)[:2] == [False, True]
-    until(lambda: browser.execute_script("return document.querySelector('#metric-2 svg')?.getAttribute('aria-label')"))
+    until(
+        lambda: browser.execute_script("return document.querySelector('#metric-2 .live')?.getAttribute('aria-label')")
+    )
     assert errors(browser) == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.chromium import errors, until
+from tests.report.chromium import Keys, errors, until
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +47,6 @@ def test_a_deep_link_opens_the_fold_it_points_into(browser: Any, report: Path) -
 
 
 def test_contents_open_folds_by_mouse_and_keyboard(browser: Any, report: Path) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     load(browser, report / "index.html")
     link = browser.find_element("css selector", "nav.contents a[href='#cost']")
     link.send_keys(Keys.ENTER)

@@ -15,7 +15,7 @@ from convergebench.sheets import csv_line
 from convergebench.store.frames import RunFrames
 from convergebench.studies.factory_table import CRITERIA
 from tests.factory_run import factory_run
-from tests.report.chromium import errors, until
+from tests.report.chromium import errors, in_browser, until
 
 pytestmark = pytest.mark.browser
 
@@ -77,9 +77,13 @@ def test_two_edits_are_rated_downloaded_and_added_to_the_run(
         )
     assert ready(browser) == "1:2"
     browser.execute_script(TYPED, "Anna Ålund")
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    browser.execute_script("document.getElementById('download').click()")
-    until(lambda: (tmp_path / "ratings.csv").is_file())
+
+    def download() -> None:
+        with browser.page.expect_download() as waiting:
+            browser.page.evaluate("document.getElementById('download').click()")
+        waiting.value.save_as(tmp_path / "ratings.csv")
+
+    in_browser(download)
     rows = list(csv.DictReader((tmp_path / "ratings.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["value"] for row in rows] == ["0", "0.25", "0.5", "", "1", "0.75", "0.5", "0"]
     assert [row["question"] for row in rows] == [*CRITERIA, *CRITERIA]
@@ -170,11 +174,9 @@ def test_cells_are_written_as_every_csv_file_of_the_project(browser: Any, page: 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_fits_the_screen(browser: Any, page: Path, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
+    browser.resize(width)
     browser.refresh()
     ready(browser)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.resize()
     assert errors(browser) == []

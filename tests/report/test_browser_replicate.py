@@ -32,9 +32,7 @@ def choose(browser: Any, select: str, value: str) -> None:
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 @pytest.mark.parametrize("name", ["index.html", "wall.html", "traces.html", "failures.html"])
 def test_the_pages_fit_the_screen(browser: Any, copied: Path, name: str, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
+    browser.resize(width)
     visit(browser, copied / name)
     if name == "traces.html":
         until(lambda: browser.execute_script(READY))
@@ -45,7 +43,7 @@ def test_the_pages_fit_the_screen(browser: Any, copied: Path, name: str, width: 
     )
     assert smallest >= 9.5
     assert errors(browser) == []
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.resize()
 
 
 def test_another_wall_is_loaded_when_it_is_chosen_and_its_address_shows_it_again(browser: Any, copied: Path) -> None:
@@ -93,8 +91,9 @@ def test_any_chain_and_score_can_be_traced(browser: Any, copied: Path) -> None:
     assert until(lambda: browser.execute_script(READY)).endswith(":contrast")
     said = "return document.getElementById('finding').textContent"
     assert "contrast calls step 6 better than the source" in browser.execute_script(said)
-    titles = "return [...document.querySelectorAll('#charts .axis-title')].map(t => t.textContent)"
-    assert browser.execute_script(titles) == ["contrast (↑ better)", "ssim against step 1 (↑ better)", "steps"]
+    until(lambda: browser.execute_script("return document.querySelectorAll('#charts .is-live').length") == 2)
+    titles = "return [...document.querySelectorAll('#charts .role-axis-title text')].map(t => t.textContent)"
+    assert sorted(browser.execute_script(titles)) == ["contrast (↑ better)", "ssim against step 1 (↑ better)", "steps"]
     strip = "return [...document.querySelectorAll('#strip b')].map(b => b.textContent)"
     assert browser.execute_script(strip) == ["source", "1", "2", "5", "6"]
     choose(browser, "trace-editor", "sim-jpeg")
@@ -123,6 +122,9 @@ def test_the_viewer_of_a_replicate_run_speaks_of_steps_alone(browser: Any, copie
 @pytest.mark.parametrize(("section", "panel"), [("variants", "variant-2"), ("onset", "onset-2")])
 def test_panels_are_loaded_when_they_are_chosen(browser: Any, copied: Path, section: str, panel: str) -> None:
     visit(browser, copied / "index.html")
-    browser.execute_script(f"document.querySelectorAll('#{section} .switch button')[1].click()")
-    until(lambda: browser.execute_script(f"return document.querySelector('#{panel} svg') !== null"))
+    browser.execute_script(
+        f"const one = document.getElementById('{section}'); one.closest('details').open = true;"
+        "one.scrollIntoView({behavior: 'instant'}); one.querySelectorAll('.switch button')[1].click()"
+    )
+    until(lambda: browser.execute_script(f"return document.querySelector('#{panel} .live svg') !== null"))
     assert errors(browser) == []

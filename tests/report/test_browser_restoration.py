@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.chromium import errors, until
+from tests.report.chromium import Keys, errors, in_browser, until
 
 pytestmark = pytest.mark.browser
 
@@ -71,14 +71,20 @@ def test_all_pictures_have_one_zoom_that_is_pixel_exact(browser: Any, restored_r
 
 
 def test_what_is_moved_in_one_moves_in_all(browser: Any, restored_report: Path) -> None:
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
     stage = enlarge(browser, restored_report)
     stage.send_keys("0")
     before = browser.execute_script(PLACES)
     pane = browser.find_elements("css selector", "dialog .pane")[2]
-    ActionChains(browser).move_to_element(pane).click_and_hold().move_by_offset(20, -12).release().perform()
+
+    def drag() -> None:
+        box, mouse = pane.handle.bounding_box(), browser.page.mouse
+        x, y = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
+        mouse.move(x, y)
+        mouse.down()
+        mouse.move(x + 20, y - 12)
+        mouse.up()
+
+    in_browser(drag)
     after = browser.execute_script(PLACES)
     assert after[0] == [before[0][0] + 20, before[0][1] - 12]
     assert len({tuple(place) for place in after}) == 1
@@ -123,18 +129,16 @@ def test_wipe_and_blink_show_two_of_them(browser: Any, restored_report: Path) ->
 
 
 def test_everything_is_reached_by_keyboard(browser: Any, restored_report: Path) -> None:
-    from selenium.webdriver.common.keys import Keys
-
     visit(browser, restored_report / "index.html")
     browser.execute_script("document.querySelector('#restoration-panels [data-open]').focus()")
-    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    browser.active_element.send_keys(Keys.ENTER)
     until(lambda: browser.execute_script("return document.querySelector('dialog').open"))
     assert browser.execute_script("return document.activeElement.classList.contains('stage')")
     title = "return document.querySelector('dialog h2').textContent"
     before = browser.execute_script(title)
-    browser.switch_to.active_element.send_keys("n")
+    browser.active_element.send_keys("n")
     assert browser.execute_script(title) != before
-    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    browser.active_element.send_keys(Keys.ESCAPE)
     until(lambda: not browser.execute_script("return document.querySelector('dialog').open"))
     assert "data-open" in browser.execute_script("return document.activeElement.outerHTML"), "back where one came from"
 
@@ -161,9 +165,7 @@ def test_a_report_without_its_run_still_shows_small_copies(browser: Any, restore
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_the_page_fits_the_screen(browser: Any, restored_report: Path, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
+    browser.resize(width)
     visit(browser, restored_report / "index.html")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     smallest = browser.execute_script(
@@ -175,4 +177,4 @@ def test_the_page_fits_the_screen(browser: Any, restored_report: Path, width: in
     inside = "const s = document.querySelector('dialog .stage').getBoundingClientRect(); return [s.width, s.height]"
     assert min(browser.execute_script(inside)) > 200
     assert errors(browser) == []
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.resize()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 import re
 from itertools import pairwise
@@ -9,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from convergebench.report.charts.base import NARROW, WIDE
 from convergebench.report.charts.dots import Dot, DotChart
 from convergebench.report.charts.labels import spread
 from convergebench.report.charts.lines import LineChart
-from convergebench.report.charts.scale import Scale, span, tick_text, ticks, whole_ticks, within
+from convergebench.report.charts.plot import rows_of, table
+from convergebench.report.charts.scale import Scale, span, ticks, whole_ticks, within
 from convergebench.report.charts.series import LineSeries, Point, endless_names, thin
 from convergebench.report.charts.survival import SurvivalChart, SurvivalCurve, SurvivalPoint
-from convergebench.report.charts.svg import NARROW, WIDE, element, path
+from convergebench.report.charts.twin import _convert
 from convergebench.report.palette import DARK, LIGHT, styles
+from tests.report.drawn import axis, marks, texts
 
 STYLE = styles(["a", "b"])
 
@@ -57,20 +61,14 @@ def test_round_ticks_start_at_zero_and_end_at_the_last_round(last: int) -> None:
     assert len(marks) <= 12
 
 
-def test_tick_numbers_have_the_decimals_of_their_step() -> None:
-    assert [tick_text(mark, [0.0, 0.25, 0.5]) for mark in (0.0, 0.25, 0.5)] == ["0.00", "0.25", "0.50"]
-    assert tick_text(-5, [-5, 0, 5]) == "−5"
-
-
 def test_a_curve_that_hardly_falls_does_not_look_like_a_collapse() -> None:
     chart = LineChart(
         [_series("steady", [1.0, 0.9999, 0.9991])], "ssim", "ssim", levels=[("noticeable", 0.9)], include=[1.0]
     )
-    drawn = str(chart.svg(720))
-    (walked,) = re.findall(r'<path d="M([^"]+)"[^>]*class="curve"', drawn)
-    heights = [float(place.split()[1]) for place in walked.split("L")]
-    assert max(heights) - min(heights) < 0.01 * (360 - 34)
-    assert "noticeable 0.9" in drawn
+    heights = [row["y"] for row in marks(chart, "line")]
+    low, high = axis(chart, "y")
+    assert max(heights) - min(heights) < 0.01 * (high - low)
+    assert "noticeable 0.9" in texts(chart.svg(WIDE))
 
 
 @pytest.mark.parametrize(
@@ -94,12 +92,9 @@ def test_room_is_made_on_the_side_where_values_can_be() -> None:
 
 def test_a_ranking_of_perfect_scores_ends_at_a_hundred() -> None:
     style = styles(["a", "b"])
-    drawn = str(DotChart([Dot(n, style[n], 100.0, 99.98, 100.0) for n in "ab"], "C", "C").svg(720))
-    shown = [float(number) for number in re.findall(r'class="tick"[^>]*>([\d.]+)<', drawn)]
-    assert min(shown) <= 92
-    assert max(shown) == 100
-    places = [float(place) for place in re.findall(r'<circle cx="([\d.]+)"', drawn)]
-    assert places == [pytest.approx(616, abs=2)] * 2, "near the right end, and inside"
+    low, high = axis(DotChart([Dot(n, style[n], 100.0, 99.98, 100.0) for n in "ab"], "C", "C"), "x")
+    assert low <= 92
+    assert 100 < high <= 101, "a dot at 100 is not cut off"
 
 
 def test_limits_are_moved_and_not_shrunk() -> None:
@@ -115,14 +110,21 @@ def test_a_scale_maps_its_ends_to_its_ends() -> None:
 
 
 def test_markup_in_a_name_is_text_in_a_chart() -> None:
-    assert "<b>" not in element("text", "<b>bold</b>", title='"><script>')
-    assert "&lt;b&gt;" in element("text", "<b>bold</b>")
-    assert "<script>" not in element("text", "x", title='"><script>')
+    name = 'a"></svg></script><script>x'
+    drawn = LineChart([_series(name, [1.0, 0.9])], name, name).__html__()
+    assert drawn.count("</script>") == drawn.count("<script") == 1, "the specification"
+    (specification,) = re.findall(r"<script[^>]*>(.*)</script>", drawn)
+    assert "<" not in specification
+    assert json.loads(specification)["label"] == name
+    assert "&lt;script&gt;x" in drawn
 
 
 def test_a_missing_value_is_a_gap_and_not_a_guess() -> None:
-    drawn = path([(0, 0), None, (2, 2), (3, 3)])
-    assert re.findall(r'd="([^"]*)"', drawn) == ["M0 0M2 2L3 3"]
+    chart = LineChart([_series("a", [1.0, None, 0.8, 0.7])], "ssim", "ssim")
+    assert [row.get("y") for row in marks(chart, "line")] == [1, None, 0.8, 0.7]
+    (walked,) = re.findall(r'<path d="([^"]*)" stroke="var\(--e1\)"', chart.svg(WIDE))
+    assert walked.count("M") >= 2
+    assert "NaN" not in walked
 
 
 def _series(name: str, values: list[float | None]) -> LineSeries:
@@ -132,27 +134,24 @@ def _series(name: str, values: list[float | None]) -> LineSeries:
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_curves_begin_at_the_untouched_image_and_are_named(width: int) -> None:
     chart = LineChart([_series("kept", [1.0, 0.9, 0.8])], "ssim (↑ better)", "said aloud", [("noticeable", 0.9)], [1.0])
-    drawn = chart.svg(width)
-    root = ElementTree.fromstring(drawn)
+    root = ElementTree.fromstring(chart.svg(width))
     assert root.attrib["role"] == "img"
     assert root.attrib["aria-label"] == "said aloud"
-    texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"kept", "0", "2", "noticeable 0.9", "ssim (↑ better)"} <= set(texts)
-    curve = next(node for node in root.iter() if node.attrib.get("class") == "curve")
-    left = 38 if width == NARROW else 52
-    assert curve.attrib["d"].startswith(f"M{left} ")
+    assert {"kept", "0", "2", "noticeable 0.9", "ssim (↑ better)"} <= set(texts(chart.svg(width)))
+    assert marks(chart, "line", width)[0]["x"] == 0
+    assert axis(chart, "x", width) == (0, 2)
 
 
 def test_an_infinite_start_is_said_where_it_cannot_be_drawn() -> None:
     drawn = LineChart([_series("a", [None, 40.0, 30.0])], "psnr", "psnr").svg(WIDE)
-    assert "∞ at 0" in drawn
+    assert "↑ ∞ at 0" in texts(drawn)
 
 
 def test_a_ranking_says_why_an_editor_has_no_dot() -> None:
     dots = [Dot("a", STYLE["a"], 90.0, 88.0, 91.0), Dot("b", STYLE["b"], None, None, None, "no score")]
-    drawn = DotChart(dots, "score", "ranking").svg(WIDE)
-    assert drawn.count("<circle") == 1
-    assert "no score" in drawn
+    chart = DotChart(dots, "score", "ranking")
+    assert [(row["name"], row["low"], row["high"]) for row in marks(chart, "point")] == [("a", 88, 91)]
+    assert "no score" in texts(chart.svg(WIDE))
 
 
 def test_survival_marks_the_censored_and_counts_those_at_risk() -> None:
@@ -161,10 +160,33 @@ def test_survival_marks_the_censored_and_counts_those_at_risk() -> None:
         SurvivalPoint(1, 0.5, 0.2, 0.8, 8, 0),
         SurvivalPoint(2, 0.5, 0.2, 0.8, 4, 4),
     )
-    drawn = SurvivalChart([SurvivalCurve("a", STYLE["a"], stairs)], "share", "survival").svg(WIDE)
-    assert drawn.count('class="censor"') == 1
-    counts = re.findall(r"<tspan[^>]*>(\d+)</tspan>", drawn)
+    chart = SurvivalChart([SurvivalCurve("a", STYLE["a"], stairs)], "share", "survival")
+    assert [row["x"] for row in marks(chart, "point", named="censored")] == [2]
+    counts = [row["text"] for row in marks(chart, "text", named="risk") if row["text"].isdigit()]
     assert counts == ["9", "8", "4"]
+
+
+def test_the_same_chart_is_drawn_the_same_every_time() -> None:
+    chart = LineChart([_series("a", [1.0, 0.9, 0.8])], "ssim", "ssim")
+    first = chart.__html__()
+    _convert.cache_clear()
+    LineChart([_series("another", [1.0, 0.2])], "between", "the two").svg(WIDE)
+    assert chart.__html__() == first
+
+
+def test_a_chart_asks_for_no_font_and_no_network() -> None:
+    drawn = LineChart([_series("a", [1.0, 0.9, 0.8])], "ssim", "ssim").svg(WIDE)
+    assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
+    assert "url(" not in drawn
+
+
+def test_rows_are_packed_without_loss() -> None:
+    rows = [{"name": "a", "x": 1, "y": 0.5}, {"name": "a", "x": 2, "y": math.inf}, {"name": "b", "n": 3}]
+    assert rows_of(table([*rows, *rows]))[:3] == [
+        {"name": "a", "x": 1, "y": 0.5},
+        {"name": "a", "x": 2},
+        {"name": "b", "n": 3},
+    ]
 
 
 def test_long_lines_are_thinned_but_keep_their_ends() -> None:
@@ -206,8 +228,9 @@ def test_after_eight_colours_an_editors_dot_becomes_a_ring() -> None:
 def test_the_survival_axis_reaches_the_last_round_although_all_have_passed_before() -> None:
     stairs = (SurvivalPoint(0, 1.0, 1.0, 1.0, 9, 0), SurvivalPoint(1, 0.0, 0.0, 0.0, 9, 0))
     case = SurvivalCurve("a", styles(["a"])["a"], stairs)
-    marked = SurvivalChart([case], "t", "l", rounds=3).svg(WIDE)
-    assert ">3</text>" in marked
+    marked = SurvivalChart([case], "t", "l", rounds=3)
+    assert axis(marked, "x") == (0, 3)
+    assert "3" in texts(marked.svg(WIDE))
 
 
 def test_editors_that_are_always_infinite_are_named() -> None:
@@ -218,4 +241,9 @@ def test_editors_that_are_always_infinite_are_named() -> None:
     ]
     assert endless_names(rows) == ["perfect"]
     chart = LineChart([_series("worn", [None, 30.0, 28.0])], "psnr", "label", endless=["perfect"])
-    assert "in every round: perfect" in chart.svg(WIDE)
+    assert "↑ ∞ at 0; in every round: perfect" in texts(chart.svg(WIDE))
+
+
+def test_values_that_are_all_the_best_possible_still_have_an_axis() -> None:
+    low, high = LineChart([_series("perfect", [0.0, 0.0])], "rmse", "said", [], [0.0]).limits
+    assert low < high

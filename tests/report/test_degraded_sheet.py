@@ -86,9 +86,6 @@ def test_a_browser_shows_the_page_on_a_desk_and_on_a_phone(browser: Any, tmp_pat
     until(lambda: browser.execute_script(loaded) == [300, 200, 300, 200])
     link = browser.execute_script("return document.querySelectorAll('.copy a')[1].href")
     assert link == (out / "images" / "anna.surveillance.png").as_uri()
-    size = browser.get_window_size()
-    try:
-        browser.set_window_size(420, 800)
-        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        browser.set_window_size(size["width"], size["height"])
+    browser.resize(420, 800)
+    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    browser.resize()

@@ -20,6 +20,7 @@ from convergebench.report.sections.variants import VARIANTS, shown_steps, succes
 from convergebench.report.sections.wall import wall_views
 from convergebench.report.wording import axis_title
 from tests.report.copies import FACTS, frames_of, text_of, with_frames
+from tests.report.drawn import marks, texts
 
 # --- the decay wall ---
 
@@ -129,10 +130,11 @@ def test_variants_are_drawn_about_zero_by_family_with_the_better_side_marked(cop
     assert list(panels) == ["ssim", "rmse"]
     families = panels["ssim"]["families"]
     assert [family["name"] for family in families] == ["independent", "hyperparameter", "denoise"]
-    chart = families[0]["chart"].__html__()
-    assert chart.count('class="unit"') == 2 * 3, "a zero line in every column, on page and phone"
-    assert "better →" in chart
-    assert "← better" in panels["rmse"]["families"][0]["chart"].__html__()
+    chart = families[0]["chart"]
+    for width in chart.widths:
+        assert [row["x"] for row in marks(chart, "rule", width) if "low" not in row] == [0], "a zero line"
+        assert "better →" in texts(chart.svg(width))
+    assert "← better" in texts(panels["rmse"]["families"][0]["chart"].svg(980))
     content = VARIANTS.build(open_page(copies))
     assert content is not None
     shown = '<td class="num">−0.010</td><td><small>−0.060 to 0.040</small>'

@@ -33,6 +33,7 @@ from convergebench.report.sections.restoration.prompts import prompts_section
 from convergebench.report.sections.restoration.refinement import refinement_section
 from convergebench.report.sections.restoration.stability import stability_section
 from convergebench.report.sections.restoration.tradeoff import tradeoff_section
+from tests.report.drawn import marks
 from tests.report.restored import HOSTILE, OWN, method_rows, nothing, with_analysis
 
 
@@ -159,10 +160,9 @@ def test_gains_are_drawn_about_zero_the_best_on_top(restored: ReportInput) -> No
         ("instant", -0.5),
     ]
     assert panel["chart"].better == 1, "a gain is turned so that more is better"
-    svg = panel["chart"].svg(980)
-    zero = float(re.findall(r'x1="([\d.]+)"[^>]*class="unit"', svg)[0])
-    dots = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', svg)]
-    assert dots[0] > zero > dots[1]
+    dots = marks(panel["chart"], "point")
+    assert [(dot["x"], dot["low"], dot["high"]) for dot in dots][1] == (-0.5, -0.8, -0.2)
+    assert dots[0]["y"] < dots[1]["y"], "the best on top"
 
 
 @pytest.mark.parametrize("count", [1, 12])

@@ -15,6 +15,7 @@ from convergebench.report.charts.printed import draw_figure
 from convergebench.report.charts.printed_effects import INK
 from convergebench.report.charts.tradeoff import TradeoffChart, TradeoffPoint, place_labels
 from convergebench.report.palette import styles
+from tests.report.drawn import marks, texts
 
 STYLE = styles(["a", "b", "c"])
 POINTS = (
@@ -26,7 +27,7 @@ POINTS = (
 
 
 def circles(svg: str) -> list[tuple[float, float]]:
-    return [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', svg)]
+    return [(float(x), float(y)) for x, y in re.findall(r'translate\(([\d.]+),([\d.]+)\)" d="M[\d.]+,0A', svg)]
 
 
 @pytest.mark.parametrize("width", [980, 350])
@@ -37,18 +38,16 @@ def test_better_is_right_and_up_whichever_way_a_metric_counts(width: int, x_bett
     close, pretty, _ = circles(svg)
     assert (close[0] > pretty[0]) == (x_better > 0)
     assert (close[1] > pretty[1]) == (y_better < 0), "the vertical coordinate grows downwards"
-    assert svg.count("<circle") == 3, "the input is a cross"
+    assert len(circles(svg)) == 3, "the input is a cross"
 
 
 def test_the_front_is_a_staircase_through_its_points_only() -> None:
     chart = TradeoffChart(POINTS, "psnr", "piqe", 1, -1, "methods")
     assert [one.name for one in chart.front] == ["pretty", "close"]
-    x, y = chart.scales(0, 100, 0, 100)
-    steps = chart.stairs(x, y)
+    steps = chart.corners
     assert len(steps) == 3
     assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(steps))
-    corner = steps[1]
-    assert corner == (x(20.0), y(60.0)), "as far right as the one, as low as the other: nobody is there"
+    assert steps[1] == (20.0, 60.0), "as far right as the one, as low as the other: nobody is there"
 
 
 def test_points_without_a_finite_value_are_not_drawn() -> None:
@@ -81,12 +80,11 @@ def test_an_interaction_is_drawn_with_both_lines_named_and_gaps_left_out() -> No
         InteractionLine("without hint", STYLE["b"], (CellMean(None), CellMean(21.0))),
     ]
     chart = InteractionChart(lines, ("short", "long"), "psnr, dB", "psnr by length and hint")
-    svg = str(chart.__html__())
+    svg = chart.svg(330)
     ElementTree.fromstring(svg)
-    assert svg.count("<circle") == 3
-    assert svg.count('class="whisker"') == 1
-    for words in ("with hint", "without hint", "short", "long"):
-        assert f">{words}</text>" in svg
+    assert len(circles(svg)) == 3
+    assert [row["low"] for row in marks(chart, "rule", 330) if "low" in row] == [19]
+    assert {"with hint", "without hint", "short", "long"} <= set(texts(svg))
     assert draw_figure(chart).axes[0].get_ylabel() == "psnr, dB"
 
 

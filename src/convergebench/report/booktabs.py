@@ -22,14 +22,41 @@ _ESCAPES = {
     "↑": r"\ensuremath{\uparrow}",
     "↓": r"\ensuremath{\downarrow}",
     "…": r"\ldots{}",
-    "χ": r"\ensuremath{\chi}",
     "²": r"\ensuremath{^2}",
+    "≈": r"\ensuremath{\approx}",
+    "≠": r"\ensuremath{\neq}",
+    "→": r"\ensuremath{\rightarrow}",
+    "←": r"\ensuremath{\leftarrow}",
+    "½": r"\ensuremath{\frac12}",
+    "\u00a0": "~",
+    "\u202f": r"\,",
+    **{
+        sign: rf"\ensuremath{{\{name}}}"
+        for sign, name in {
+            **{"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "θ": "theta", "κ": "kappa"},
+            **{"λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi"},
+            **{"ψ": "psi", "ω": "omega", "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Π": "Pi"},
+            **{"Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega"},
+        }.items()
+    },
 }
+_TYPESET = frozenset(map(chr, range(0x20, 0x7F))) | (
+    frozenset(map(chr, range(0xA1, 0x17F))) - frozenset("\u00adĦħĸĿŀŉŦŧ") | frozenset("‘’“”—•€™†")
+)
+"""Characters that pdflatex sets in T1 without further packages; all others are written as their numbers."""
 
 
 def escape(text: object) -> str:
-    """The text with LaTeX's special characters escaped."""
-    return "".join(_ESCAPES.get(sign, sign) for sign in str(text).replace("\n", " "))
+    """The text with LaTeX's special characters escaped; characters that pdflatex does not know become `[U+4F60]`."""
+    return "".join(_escaped(sign) for sign in str(text))
+
+
+def _escaped(sign: str) -> str:
+    if sign in _ESCAPES:
+        return _ESCAPES[sign]
+    if sign in _TYPESET:
+        return sign
+    return " " if sign.isspace() else f"{{[U+{ord(sign):04X}]}}"
 
 
 class BoldCell(str):
@@ -40,7 +67,7 @@ class BoldCell(str):
 
 def table(name: str, columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str) -> str:
     """A floating table; every cell is escaped, an empty row is a rule."""
-    lines = [" & ".join(_cell(cell) for cell in row) + r" \\" if row else r"\midrule" for row in body]
+    lines = [_guarded(" & ".join(_cell(cell) for cell in row)) + r" \\" if row else r"\midrule" for row in body]
     if not lines:
         lines = [rf"\multicolumn{{{len(head)}}}{{l}}{{no result yet}} \\"]
     return "\n".join(
@@ -60,6 +87,11 @@ def table(name: str, columns: str, head: Sequence[str], body: Sequence[Sequence[
             "",
         ]
     )
+
+
+def _guarded(line: str) -> str:
+    r"""The line, not to be read as an option of the `\\` before it."""
+    return f"{{}}{line}" if line.lstrip().startswith(("[", "*")) else line
 
 
 def _cell(text: str) -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from convergebench.report import wording
 from convergebench.report.chains import script, viewer_link
+from convergebench.report.charts.plot import CONFIG
+from convergebench.report.charts.twin import without_twins
 from convergebench.report.input import Row
 from convergebench.report.output import RenderedFile
 from convergebench.report.policy import policy
@@ -28,6 +32,22 @@ LONGEST_WHOLE = 20
 """Longest name, in characters, that fits on one line of a headline on a phone."""
 
 
+class _Compiled(BytecodeCache):
+    """Templates compiled by this process: every page opens an environment of its own, and compiling takes a second."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 def environment() -> Environment:
     """Templates with autoescape, an error for undefined names, and our macros as globals."""
     found = Environment(
@@ -36,8 +56,9 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_COMPILED,
     )
-    found.globals.update(viewer_link=viewer_link, asset=_asset, unbroken=unbroken, policy=policy)
+    found.globals.update(viewer_link=viewer_link, asset=_asset, unbroken=unbroken, policy=policy, chart_config=CONFIG)
     found.globals.update({function.__name__: function for function in WORDING})
     macros = found.get_template("macros.html").module
     found.globals.update({name: value for name, value in vars(macros).items() if not name.startswith("_")})
@@ -94,7 +115,8 @@ class Renderer:
         shown: list[Row] = []
         files: list[RenderedFile] = []
         for place, panel in enumerate(panels.rows, start=1):
-            html = self.render(panels.template, **panels.context, panel=panel)
+            with nullcontext() if place == 1 else without_twins():
+                html = self.render(panels.template, **panels.context, panel=panel)
             if place > 1:
                 name = f"{panels.group}-{place}"
                 files.append((f"panels/{name}.js", script("panel", name, str(html))))

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.report.chart_library import library_file
+from convergebench.report.charts.twin import warm_up
 from convergebench.report.crops import CropStrip, crop_strip
 from convergebench.report.folding import in_reading_order, shown_section
 from convergebench.report.input import ReportInput
@@ -39,6 +41,7 @@ def render_report(
 
     Thumbnails that exist in `out` are not made again.
     """
+    warm_up()
     page = open_page(given, out)
     images = given.steps["image"].to_list() if given.steps.height else []
     for first in range(0, len(images), AT_ONCE):
@@ -59,6 +62,7 @@ def render_report(
     pictures = page.thumbnails.make([f.image for s in hero.strips for f in s.frames] if hero else [], square=HERO_SIDE)
     crops = _hero_crops(page)
     yield from page.thumbnails.take()
+    yield library_file()
     yield (
         "index.html",
         page.render(

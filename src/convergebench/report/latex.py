@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.analysis.sequential.result import UntilAnalysis
+from convergebench.analysis.sequential.wording import METHODS
 from convergebench.report.booktabs import escape as escape
 from convergebench.report.booktabs import table
 from convergebench.report.input import ReportInput, rows
@@ -101,8 +103,12 @@ def pairwise_latex(given: ReportInput) -> str:
         for row in found
     ]
     cases, sources = (max((row[key] or 0 for row in found), default=0) for key in ("n_cases", "n_sources"))
+    until = given.result(UntilAnalysis)
+    how = "sign-flip permutation over source images, Holm over all pairs"
+    if until is not None:
+        how = f"run until decided; intervals and p hold at any time ({METHODS[until.decision.question.method]})"
     caption = (
-        "Paired differences in convergence score; sign-flip permutation over source images, Holm over all pairs. "
+        f"Paired differences in convergence score; {how}. "
         f"n = {cases} cases of {sources} sources, 0 missing: only common cases are compared."
     )
     head = ["better", "worse", "difference", "interval", "p", "p (Holm)", "significant"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
+from convergebench.report.chart_library import FILE
 from convergebench.report.html import write_report
 from convergebench.report.input import ReportInput
 from convergebench.report.output import write_whole
@@ -42,6 +43,8 @@ _BLANK = (
         b'opacity=".25"/><text x="48" y="52" font-size="12" text-anchor="middle" fill="#8a8a90">left out</text></svg>'
     ).decode()
 )
+_CHART = re.compile(r'(<script type="application/json">)(.*?)(</script>)', re.DOTALL)
+_CHART_LINK = re.compile(r'"viewer\.html#[^"]*"')
 _STYLES = ".masthead a:not([href]),.doors{display:none}.alone{margin:18px 0 0}"
 
 
@@ -68,14 +71,18 @@ def one_file(report: Path, most_bytes: int = MOST_BYTES) -> OneFile:
     """The report in this folder as one page."""
     page = (report / "index.html").read_text(encoding="utf-8")
     calls = _calls(report, page)
-    around = len(page.encode()) + sum(2 * len(call.encode()) for call in calls.values())  # quotes are escaped there
+    library = _library(report, page)
+    around = (
+        len(page.encode()) + sum(map(len, library.values())) + sum(2 * len(call.encode()) for call in calls.values())
+    )  # quotes are escaped there
     room = _Room(report, most_bytes - around - _OVERHEAD)
+    page = _CHART.sub(lambda found: found[1] + _CHART_LINK.sub('""', found[2]) + found[3], page)
     page = _LINK.sub("", page).replace(" Click a picture to step through its chain.", "")
     page = _PICTURE.sub(lambda found: f'{found["name"]}="{room.address(unquote(found["path"]))}"', page)
     calls = {name: _unlinked(call) for name, call in calls.items()}
-    later = list(dict.fromkeys(path for call in calls.values() for path in _THUMB.findall(call)))
-    pictures = {path: address for path in later if (address := room.address(path)) != _BLANK}
-    page = _with_scripts(page, calls, pictures)
+    thumbs = list(dict.fromkeys(path for call in calls.values() for path in _THUMB.findall(call)))
+    pictures = {path: address for path in thumbs if (address := room.address(path)) != _BLANK}
+    page = _with_scripts(page, {**calls, **library}, pictures)
     page = page.replace("</style>", f"{_STYLES}</style>", 1)
     note = f'<p class="note alone">{escape(_note(room))}</p>\n'
     page = page.replace('<nav class="contents"', f'{note}<nav class="contents"', 1)
@@ -132,6 +139,15 @@ def _calls(report: Path, page: str) -> dict[str, str]:
     if listed.is_file() and 'id="chains"' in page:
         names.append(listed)
     return {path.relative_to(report).as_posix(): path.read_text(encoding="utf-8") for path in names}
+
+
+def _library(report: Path, page: str) -> dict[str, str]:
+    """The chart library as a function that runs when the first chart is near the screen, if there is a chart."""
+    file = report / FILE
+    if 'class="vega"' not in page or not file.is_file():
+        return {}
+    inside = re.sub(r"<(?=/script|!--)", r"\\x3c", file.read_text(encoding="utf-8"), flags=re.IGNORECASE)
+    return {FILE: f"()=>{{{inside}}}"}
 
 
 def _unlinked(call: str) -> str:

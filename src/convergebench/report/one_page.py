@@ -14,10 +14,10 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 
 from convergebench.report.charts import printed_effects, printed_rated  # noqa: F401  (makes their charts drawable)
+from convergebench.report.charts.base import Chart
 from convergebench.report.charts.dots import DotChart
 from convergebench.report.charts.lines import LineChart
 from convergebench.report.charts.printed import RC_PARAMS, draw
-from convergebench.report.charts.svg import Chart
 from convergebench.report.hero import Hero
 from convergebench.report.input import ReportInput
 from convergebench.report.made import made_line
@@ -30,7 +30,7 @@ from convergebench.store.images import open_images
 
 A4 = (8.27, 11.69)
 _LEFT, _WIDE = 0.085, 0.83
-"""Margins, as shares of the page."""
+"""PlotMargins, as shares of the page."""
 _INK, _SOFT = "#1b1b1d", "#56565c"
 _SIDE = 320
 _RC_PARAMS: Any = {**RC_PARAMS, "font.size": 7.5}

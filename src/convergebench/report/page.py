@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from convergebench.analysis.sequential.result import UntilAnalysis
 from convergebench.analysis.series import parse_series
 from convergebench.report.chains import relative
 from convergebench.report.environment import Renderer
@@ -103,8 +104,11 @@ class Page:
 
 
 def sections_of(given: ReportInput) -> list[ReportSection]:
-    """The sections of a run's page, in order."""
-    return load_sections(given.sections or given.study.sections)
+    """The sections of a run's page, in order; what was decided comes before the ranking."""
+    names = list(given.sections or given.study.sections)
+    if given.result(UntilAnalysis) is not None and "until" not in names:
+        names.insert(names.index("ranking") if "ranking" in names else 0, "until")
+    return load_sections(names)
 
 
 def open_page(given: ReportInput, out: Path | None = None) -> Page:

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from convergebench.errors import StudyError
 from convergebench.registry import suggest
 from convergebench.report.charts import printed_effects, printed_rated  # noqa: F401  (makes their charts drawable)
+from convergebench.report.charts.base import Chart
 from convergebench.report.charts.printed import RC_PARAMS, draw_figure
-from convergebench.report.charts.svg import Chart
 from convergebench.report.input import ReportInput
 from convergebench.report.output import make_whole
 from convergebench.report.page import open_page

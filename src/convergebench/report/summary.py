@@ -6,6 +6,7 @@ from typing import Any
 
 from convergebench.analysis.decay_result import DecayAnalysis
 from convergebench.analysis.restoration.result import RestorationAnalysis
+from convergebench.analysis.sequential.result import UntilAnalysis
 from convergebench.report.chains import plain
 from convergebench.report.input import ReportInput
 from convergebench.report.made import alignment
@@ -42,6 +43,7 @@ def ranking_json(given: ReportInput) -> dict[str, Any]:
             **grouped,
             **({"replicate": _decay(given.decay)} if given.decay else {}),
             **_restoration(given),
+            **_until(given),
         }
     )
     return found
@@ -51,6 +53,17 @@ def _decay(found: DecayAnalysis) -> dict[str, list[dict[str, Any]]]:
     """The summaries of a decay analysis; the rows of single chains are in the tables."""
     kept = ("onset_summary", "failures", "agreement", "noticing_summary", "variants", "success")
     return {name: getattr(found, name).to_dicts() for name in kept}
+
+
+def _until(given: ReportInput) -> dict[str, Any]:
+    """The question of a run that is made until it is decided, and what was decided; intervals hold at any time."""
+    found = given.result(UntilAnalysis)
+    if found is None:
+        return {}
+    question = found.decision.question.to_json()
+    asked = {name: value for name, value in question.items() if name != "cases"}
+    tables = {"comparisons": found.until.to_dicts(), "looks": found.until_looks.to_dicts()}
+    return {"until": {"decided": found.decision.settled, "question": asked, **tables}}
 
 
 def _restoration(given: ReportInput) -> dict[str, dict[str, Any]]:

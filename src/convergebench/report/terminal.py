@@ -13,6 +13,7 @@ from rich.table import Table
 
 from convergebench.analysis.counts import ranking_counts
 from convergebench.analysis.sensitivity import sensitivity_sentence
+from convergebench.analysis.sequential.result import UntilAnalysis
 from convergebench.report.decay_summary import decay_summary
 from convergebench.report.input import ReportInput, Row, rows
 from convergebench.report.missing import missing_text
@@ -100,7 +101,8 @@ def difference_lines(given: ReportInput) -> list[str]:
                 f"{middle(row['better'], 20)} over {middle(row['worse'], 20)}: {number(row['difference'], 1)}"
                 f"{f' ({ends})' if ends else ''}, p {p_value(row['p_holm'])}: {holds}"
             )
-    return ["", "Difference in score (paired, p after Holm):", *lines] if lines else []
+    how = "intervals and p hold at any time" if given.result(UntilAnalysis) else "p after Holm"
+    return ["", f"Difference in score (paired, {how}):", *lines] if lines else []
 
 
 def in_ascii(text: str, plain: bool) -> str:
@@ -213,6 +215,8 @@ def _notes(given: ReportInput) -> list[str]:
     if ranked and ranking_counts(given.analysis.ranking).intervals:
         confidence = f"{given.analysis.settings.confidence:.0%}".replace("%", " %")
         notes.append(f"Intervals ({confidence}): over source images, for these edits.")
+    if given.result(UntilAnalysis):
+        notes.append("No other intervals: they would be for a number of images fixed in advance.")
     restored = restoration_summary(given)
     notes += restored.notes if restored is not None else ()
     order = sensitivity_sentence(given.analysis.sensitivity, given.unit)

@@ -57,14 +57,14 @@ def _step(row: Row, thumbs: Mapping[str, str]) -> Row:
     kept = ("index", "round", "leg", "instruction", "width", "height", "seconds", "dollars", "attempts", "status")
     image = row["image"]
     where = {"image": quote(image) if image else None, "thumb": thumbs.get(image or "")}
-    more = {"model": row.get("model"), "used": _used(row.get("used"))}
+    more = {"model": row.get("model"), "used": used_settings(row.get("used"))}
     thoughts = [[part.title, part.text] for part in sections(row.get("reasoning"))]
     more |= {"thoughts": thoughts} if thoughts else {}
     known = {name: value for name, value in more.items() if value}
     return {**{field: row.get(field) for field in kept}, "detail": row.get("detail") or "", **where, **known}
 
 
-def _used(text: str | None) -> str:
+def used_settings(text: str | None) -> str:
     """The settings that were sent with the instruction, as text."""
     try:
         used = json.loads(text or "{}")

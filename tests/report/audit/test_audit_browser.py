@@ -38,18 +38,20 @@ def test_switches_show_the_heatmap_of_a_gap_and_of_an_editor(browser: Any, page:
     until(lambda: browser.find_element("id", "heat-5").find_elements("css selector", "td"))
     assert "sim-jpeg" not in browser.find_element("id", "heat-5").text
     press(browser, '[data-panel="trace-2"]')
-    until(lambda: browser.find_element("id", "trace-2").find_elements("css selector", "svg"))
+    browser.execute_script(
+        "for (const fold of document.querySelectorAll('details')) fold.open = true;"
+        "document.getElementById('trace-2').scrollIntoView({behavior: 'instant'})"
+    )
+    until(lambda: browser.find_element("id", "trace-2").find_elements("css selector", ".live svg"))
     assert errors(browser) == []
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1440])
 def test_nothing_is_wider_than_the_window(browser: Any, page: str, width: int) -> None:
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
+    browser.resize(width)
     browser.get(page)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.resize()
 
 
 CONTRAST = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Spec
+from convergebench.report.charts.rows import row_plot
+from convergebench.report.charts.scale import span
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
-from convergebench.report.wording import interval, middle, number
+from convergebench.report.wording import interval, number
 
 BLUE = "var(--fail)"
 
@@ -36,40 +36,36 @@ class ShareChart(PageChart):
     shares: Sequence[FailureShare]
     label: str
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, left, right = (38, 8, 62) if narrow else (26, 190, 84)
-        bottom = 8 + row * max(1, len(self.shares))
-        x = Scale(0, 100, left, width - right)
-        marks = [0.0, 50.0, 100.0] if narrow else [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
-        grid = [line(x(mark), 8, x(mark), bottom, class_="grid") for mark in marks]
-        at = 0.68 if narrow else 0.5
-        drawn = [_share(one, x, 8 + row * (place + at), narrow) for place, one in enumerate(self.shares)]
-        axis = horizontal_axis(x, marks, bottom, "% of pictures that fail (← better)")
-        return drawing([*grid, *axis, *drawn], width=width, height=bottom + 44, label=self.label)
+        marks = (0, 50, 100) if width <= NARROW else (0, 20, 40, 60, 80, 100)
+        axis = Axis(0, 100, "% of pictures that fail (← better)", 5, marks)
+        plot = row_plot(width, len(self.shares), axis, row=(26, 38), left=190, right=(84, 62))
+        plot.names([one.name for one in self.shares], room=25)
+        rows: list[Datum] = [
+            {
+                **{"row": one.name, "x": _percent(one.share), "low": _percent(one.low), "high": _percent(one.high)},
+                **{"any": _percent(one.any_run), "counted": one.counted, "y": y, "says": _share_says(one)},
+            }
+            for one, y in zip(self.shares, plot.ys, strict=True)
+            if one.share is not None
+        ]
+        plot.whiskers(rows, color=BLUE)
+        rings = [{"x": row["any"], "y": row["y"]} for row in rows if row["any"] not in (None, row["x"])]
+        plot.dots(rings, 4, fill="var(--paper)", stroke=BLUE, strokeWidth=2)
+        plot.dots(rows, fill=BLUE)
+        plot.values(["" if one.share is None else one.counted for one in self.shares], gap=12)
+        plot.notes([(one.note or "nothing known") if one.share is None else "" for one in self.shares])
+        plot.hover(["" if one.share is None else _share_says(one) for one in self.shares], 24)
+        titles = {"row": "metric", "x": "% that fail", "low": "low", "high": "high", "any": "% in any run"}
+        columns = [*titles.items(), ("counted", "fail / known")]
+        plot.meta["table"] = {"data": plot.named(rows), "columns": [list(pair) for pair in columns]}
+        return plot.spec()
 
 
-def _named(name: str, x: Scale, y: float, narrow: bool) -> Markup:
-    at = (x.start, y - 12) if narrow else (x.start - 16, y + 4)
-    return text(middle(name, 40 if narrow else 25), *at, class_="label", text_anchor="start" if narrow else "end")
-
-
-def _share(one: FailureShare, x: Scale, y: float, narrow: bool) -> Markup:
-    name = _named(one.name, x, y, narrow)
-    if one.share is None:
-        return group([name, text(one.note or "nothing known", x.start + 4, y + 4, class_="level-name")])
-    parts: list[object] = [name]
-    if one.low is not None and one.high is not None:
-        parts.append(line(x(100 * one.low), y, x(100 * one.high), y, stroke=BLUE, class_="whisker"))
-    if one.any_run is not None and one.any_run != one.share:
-        ring = {"fill": "var(--paper)", "stroke": BLUE, "stroke_width": "2"}
-        parts.append(element("circle", cx=x(100 * one.any_run), cy=y, r=4, **ring))
-    parts.append(element("circle", cx=x(100 * one.share), cy=y, r=5, fill=BLUE))
-    parts.append(text(one.counted, x.end + 12, y + 4, class_="value"))
+def _share_says(one: FailureShare) -> str:
     ends = interval(_percent(one.low), _percent(one.high), 0)
-    says = f"{one.name}: {one.counted} pictures fail" + (f", {ends} %" if ends else ", no interval")
-    return group([*parts, element("title", says)], class_="dot")
+    return f"{one.name}: {one.counted} pictures fail" + (f", {ends} %" if ends else ", no interval")
 
 
 def _percent(value: float | None) -> float | None:
@@ -95,37 +91,49 @@ class ConfoundChart(PageChart):
     rows: Sequence[MetricConfound]
     label: str
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        row, left, right = (38, 8, 62) if narrow else (26, 190, 150)
-        bottom = 22 + row * max(1, len(self.rows))
         known = [v for one in self.rows for v in (one.spread, abs(one.gap) if one.gap is not None else None)]
-        x = Scale(0, span(known, include=(0,))[1], left, width - right)
-        marks = ticks(0, x.high, 4 if narrow else 7)
-        grid = [line(x(mark), 22, x(mark), bottom, class_="grid") for mark in marks]
-        at = 0.68 if narrow else 0.5
-        drawn = [_confound(one, x, 22 + row * (place + at), narrow) for place, one in enumerate(self.rows)]
-        head = text("ratio", x.end + 12, 12, class_="axis-title")
-        axis = horizontal_axis(x, marks, bottom, "points of the 0–100 scale")
-        return drawing([head, *grid, *axis, *drawn], width=width, height=bottom + 44, label=self.label)
+        axis = Axis(0, span(known, include=(0,))[1], "points of the 0–100 scale", 4 if narrow else 7)
+        plot = row_plot(width, len(self.rows), axis, row=(26, 38), left=190, right=(150, 62), top=22)
+        plot.names([one.name for one in self.rows], room=25)
+        rows: list[Datum] = [
+            {
+                **{"row": one.name, "spread": _finite(one.spread), "y": y},
+                **{"x": _finite(None if one.gap is None else abs(one.gap)), "ratio": _finite(one.ratio)},
+                **{"low": one.low, "high": one.high, "says": _confound_says(one)},
+                **{"fill": BLUE if one.gap is not None and one.gap >= 0 else "var(--ink)", "stroke": "transparent"},
+            }
+            for one, y in zip(self.rows, plot.ys, strict=True)
+        ]
+        both = [row for row in rows if row["spread"] is not None and row["x"] is not None]
+        plot.add("rule", both, px="y", x="spread", x2="x", color="var(--rule)", strokeWidth=2, clip=CLIP)
+        rings = [{"x": row["spread"], "y": row["y"], "says": row["says"]} for row in rows if row["spread"] is not None]
+        plot.dots(rings, 4.5, fill="var(--paper)", stroke="var(--soft)", strokeWidth=2)
+        plot.dots([row for row in rows if row["x"] is not None])
+        bands = ["" if narrow else interval(one.low, one.high, 1) for one in self.rows]
+        shown = [
+            number(one.ratio, 2) + (f"  ({band})" if band else "") for one, band in zip(self.rows, bands, strict=True)
+        ]
+        plot.values(shown, gap=12)
+        head = [{"x": plot.wide + 12, "y": -10, "text": "ratio"}]
+        plot.add("text", head, px="xy", align="left", fontSize=13, color="var(--soft)")
+        plot.hover([_confound_says(one) for one in self.rows], 24)
+        titles = {"row": "metric", "spread": "spread over images", "x": "change by damage", "ratio": "ratio"}
+        columns = [*titles.items(), ("low", "low"), ("high", "high")]
+        plot.meta["table"] = {"data": plot.named(rows), "columns": [list(pair) for pair in columns]}
+        return plot.spec()
 
 
-def _confound(one: MetricConfound, x: Scale, y: float, narrow: bool) -> Markup:
-    parts: list[object] = [_named(one.name, x, y, narrow)]
-    ends = [value for value in (one.spread, None if one.gap is None else abs(one.gap)) if value is not None]
-    if len(ends) == 2 and all(drawable(value) for value in ends):
-        parts.append(line(x(ends[0]), y, x(ends[1]), y, stroke="var(--rule)", stroke_width="2"))
-    if one.spread is not None and drawable(one.spread):
-        ring = {"fill": "var(--paper)", "stroke": "var(--soft)", "stroke_width": "2"}
-        parts.append(element("circle", cx=x(one.spread), cy=y, r=4.5, **ring))
-    wrong = one.gap is not None and one.gap >= 0
-    if one.gap is not None and drawable(one.gap):
-        parts.append(element("circle", cx=x(abs(one.gap)), cy=y, r=5, fill=BLUE if wrong else "var(--ink)"))
-    band = interval(one.low, one.high, 1)
-    shown = number(one.ratio, 2) + ("" if narrow or not band else f"  ({band})")
-    parts.append(text(shown, x.end + 12, y + 4, class_="value"))
-    way = "rises by" if wrong else "falls by"
-    says = f"{one.name}: untouched images spread by {number(one.spread, 2)}; damage: the score {way} "
-    says += f"{number(None if one.gap is None else abs(one.gap), 2)}; ratio {number(one.ratio, 2)} {band}"
-    return group([*parts, element("title", says)], class_="dot")
+def _finite(value: float | None) -> float | None:
+    return value if drawable(value) else None
+
+
+def _confound_says(one: MetricConfound) -> str:
+    way = "rises by" if one.gap is not None and one.gap >= 0 else "falls by"
+    return (
+        f"{one.name}: untouched images spread by {number(one.spread, 2)}; damage: the score {way} "
+        f"{number(None if one.gap is None else abs(one.gap), 2)}; ratio {number(one.ratio, 2)} "
+        f"{interval(one.low, one.high, 1)}"
+    ).rstrip()

@@ -36,8 +36,7 @@ class AuditReportInput:
         folder = self.runs.get(run)
         if where is None or folder is None:
             return None
-        found = folder / where
-        return found if found.is_file() else None
+        return folder / where if open_images(folder).has(where) else None
 
     def read(self, path: Path) -> bytes | None:
         """The bytes of a picture of one of the runs; None if they cannot be read."""

@@ -17,6 +17,7 @@ from convergebench.report.audit.sections import SECTIONS
 from convergebench.report.audit.summary import audit_json
 from convergebench.report.audit.tables import write_audit_tables
 from convergebench.report.chains import relative
+from convergebench.report.chart_library import library_file
 from convergebench.report.folding import in_reading_order, shown_section
 from convergebench.report.input import Row
 from convergebench.report.output import RenderedFile, write_files
@@ -48,6 +49,7 @@ def render_audit(given: AuditReportInput, out: Path) -> Iterator[RenderedFile]:
             shown.append(shown_section(section, content.html))
     html = page.renderer.render("audit.html", **_head(page), sections=in_reading_order(shown))
     yield from page.album.files()
+    yield library_file()
     yield "index.html", html
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
-from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import Axis, Datum, Spec, download, mark_of
+from convergebench.report.charts.rows import row_plot
+from convergebench.report.charts.scale import span
 from convergebench.report.palette import Style
-from convergebench.report.wording import middle
 
 ROW = 46
 LEAST = 4.0
@@ -48,40 +46,35 @@ class ChangeChart(PageChart):
     title: str
     label: str
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
         values = [v for row in self.rows for v in (row.value, row.low, row.high, *(dot.value for dot in row.cases))]
-        left, right, top = (12, 56, 30) if narrow else (230, 90, 30)
-        bottom = top + ROW * len(self.rows)
-        x = Scale(*span(values, include=(0.0,), pad=0.06, least=LEAST), left, width - right)
-        marks = ticks(x.low, x.high, 4 if narrow else 8)
-        parts: list[object] = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks]
-        zero = x(0)
-        parts.append(line(zero, top - 6, zero, bottom, class_="unit"))
-        if zero - x.start > 52:
-            parts.append(text("← worse", zero - 6, top - 10, class_="level-name", text_anchor="end"))
-        if x.end - zero > 52:
-            parts.append(text("better →", zero + 6, top - 10, class_="level-name"))
-        parts += horizontal_axis(x, marks, bottom, self.title)
-        parts += [_row(row, x, top + ROW * place, narrow) for place, row in enumerate(self.rows)]
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
-
-
-def _row(row: ChangeRow, x: Scale, top: float, narrow: bool) -> Markup:
-    colour, y = row.style.variable, top + (24 if narrow else 16)
-    at = (x.start, top + 12) if narrow else (x.start - 16, y + 5)
-    parts: list[object] = [
-        text(middle(row.name, 38 if narrow else 30), *at, class_="label halo", text_anchor="start" if narrow else "end")
-    ]
-    for dot in row.cases:
-        circle = element(
-            "circle", element("title", dot.says), cx=x(dot.value), cy=y + 15, r=3, fill=colour, opacity=0.45
+        limits = span(values, include=(0.0,), pad=0.06, least=LEAST)
+        axis = Axis(*limits, self.title, 4 if width <= NARROW else 8)
+        middles = (16 / ROW, 24 / ROW)
+        plot = row_plot(
+            width, len(self.rows), axis, row=(ROW, ROW), left=230, right=(90, 56), top=30, middle_of=middles
         )
-        parts.append(circle)
-    if row.low is not None and row.high is not None and drawable(row.low) and drawable(row.high):
-        parts.append(line(x(row.low), y, x(row.high), y, stroke=colour, class_="whisker"))
-    parts.append(element("circle", cx=x(row.value), cy=y, r=5.5, **row.style.dot))
-    parts.append(text(row.shown, x.end + 10, y + 4, class_="value"))
-    parts.append(element("title", f"{row.name}: {row.shown}"))
-    return group(parts, class_="dot")
+        plot.line_at(0.0, above=6)
+        plot.ways(0.0, "← worse", "better →")
+        plot.names([row.name for row in self.rows], room=30)
+        rows = list(zip(self.rows, plot.ys, strict=True))
+        cases: list[Datum] = [
+            {"name": row.name, "x": dot.value, "y": y + 15, "fill": row.style.variable, "says": dot.says}
+            for row, y in rows
+            for dot in row.cases
+        ]
+        plot.dots(cases, 3, opacity=0.45)
+        changes: list[Datum] = [
+            {
+                **{"name": row.name, "x": row.value, "low": row.low, "high": row.high, "y": y},
+                **{"colour": row.style.variable, **mark_of(row.style), "says": f"{row.name}: {row.shown}"},
+            }
+            for row, y in rows
+        ]
+        plot.whiskers(changes)
+        plot.dots(changes, 5.5)
+        plot.values([row.shown for row in self.rows])
+        plot.series = [(row.name, row.style) for row in self.rows]
+        plot.meta |= download(plot, changes, x="change")
+        return plot.spec()

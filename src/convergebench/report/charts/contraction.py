@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import Axis, Datum, Spec, download, mark_of
+from convergebench.report.charts.rows import row_plot
+from convergebench.report.charts.scale import span
 from convergebench.report.palette import Style
-from convergebench.report.wording import interval, middle, number
+from convergebench.report.wording import interval, number
 
 MOST_DOTS = 40
 """Most dots per editor, for a readable row and a small page."""
@@ -36,38 +36,41 @@ class FactorChart(PageChart):
 
     rows: Sequence[tuple[str, Style, Sequence[Factor]]]
     label: str
+    linked: ClassVar[bool] = True
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, top, left, right = 34, 26, (8 if narrow else 210), 16
-        bottom = top + row * max(1, len(self.rows))
         known = [factor.q for _, _, factors in self.rows for factor in factors]
         low, high = span(known, include=(1.0,), pad=0.06, least=0.2)
-        x = Scale(max(0.0, low), high, left, width - right)
-        marks = ticks(x.low, x.high, 4 if narrow else 8)
-        parts: list[object] = [
-            *(line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks),
-            line(x(1), top - 8, x(1), bottom, class_="unit"),
-            text("← steps shrink", x(1) - 8, top - 12, class_="level-name", text_anchor="end"),
-            text("steps grow →", x(1) + 8, top - 12, class_="level-name") if x.end - x(1) > 74 else None,
-            *horizontal_axis(x, marks, bottom, "contraction factor q of a chain"),
+        axis = Axis(max(0.0, low), high, "contraction factor q of a chain", 4 if width <= NARROW else 8)
+        plot = row_plot(
+            width, len(self.rows), axis, row=(34, 34), left=210, right=(16, 16), top=26, middle_of=(0.5, 0.5)
+        )
+        plot.line_at(1.0, above=8)
+        plot.ways(1.0, "← steps shrink", "steps grow →")
+        plot.names([name for name, _, _ in self.rows], lift=10)
+        dots = [
+            dot
+            for (name, style, factors), y in zip(self.rows, plot.ys, strict=True)
+            for dot in _strip(name, style, factors, y)
         ]
-        for place, (name, style, factors) in enumerate(self.rows):
-            parts.append(_strip(name, style, factors, x, top + row * (place + 0.5), narrow))
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
+        plot.dots(dots, 3.5, cursor="pointer")
+        plot.notes(["" if factors else "no chain moves enough to say" for _, _, factors in self.rows])
+        plot.series = [(name, style) for name, style, _ in self.rows]
+        plot.meta |= download(plot, dots, x="q")
+        return plot.spec()
 
 
-def _strip(name: str, style: Style, factors: Sequence[Factor], x: Scale, y: float, narrow: bool) -> Markup:
+def _strip(name: str, style: Style, factors: Sequence[Factor], y: float) -> list[Datum]:
+    """The dots of one row in three lines, thinned where there are many."""
     shown = sorted(factors)[:: max(1, -(-len(factors) // MOST_DOTS))]
-    dots: list[object] = []
-    for place, factor in enumerate(shown):
-        ends = interval(factor.low, factor.high, 2)
-        says = element("title", f"{name}, {factor.case}: q = {number(factor.q)} ({ends}), {factor.verdict}")
-        faint = {"opacity": PALE} if factor.low <= 1 <= factor.high else {}
-        dot = element("circle", says, cx=x(factor.q), cy=y + (place % 3 - 1) * 4.0, r=3.5, **style.dot, **faint)
-        dots.append(element("a", dot, href=factor.link))
-    if not shown:
-        dots.append(text("no chain moves enough to say", x.start + 4, y + 4, class_="level-name"))
-    at, anchor = ((x.start, y - 10), "start") if narrow else ((x.start - 16, y + 4), "end")
-    return group([text(middle(name, 28), *at, class_="label", text_anchor=anchor), *dots], class_="factors")
+    return [
+        {
+            **{"name": name, "group": factor.case, "x": factor.q, "low": factor.low, "high": factor.high},
+            **{"y": y + (place % 3 - 1) * 4.0, **mark_of(style), "link": factor.link},
+            "opacity": PALE if factor.low <= 1 <= factor.high else 0.65,
+            "says": f"{name}, {factor.case}: q = {number(factor.q)} ({interval(factor.low, factor.high, 2)}), "
+            f"{factor.verdict}",
+        }
+        for place, factor in enumerate(shown)
+    ]

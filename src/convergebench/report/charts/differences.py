@@ -1,20 +1,22 @@
-"""Differences to a baseline: dots with intervals about a zero line, one column per step, one row per variant."""
+"""Differences to a baseline: dots with intervals about a zero line, one block per step, one row per variant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, span, tick_text, ticks
+from convergebench.report.charts.base import NARROW, WIDE, PageChart
+from convergebench.report.charts.plot import Axis, Datum, PlotMargins, Spec, download, mark_of
+from convergebench.report.charts.rows import RowPlot
+from convergebench.report.charts.scale import span
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 
 GAP = 9
 """Distance between the dots of two editors in one row."""
+HEAD = 26
+"""Height of the line that names a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class VariantLine:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceChart(PageChart):
-    """Columns side by side on a page, one below the other on a phone; all share one axis.
+    """Columns one below the other, with one axis for all.
 
     `better` is 1 where a greater value is better, −1 where a smaller one is, 0 where neither is.
     """
@@ -55,80 +57,75 @@ class DifferenceChart(PageChart):
     title: str
     label: str
     better: int
+    small: bool = False
+    """Only as wide as a phone, for charts side by side."""
 
-    def svg(self, width: int) -> Markup:
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Both, or the narrow one."""
+        return (NARROW,) if self.small else (WIDE, NARROW)
+
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
+        narrow = width <= NARROW
         dots = [dot for one in self.lines for column in one.columns for dot in column]
-        low, high = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], include=(0.0,), pad=0.08)
-        parts: list[object] = [text(self.title, 0, 14, class_="axis-title")]
+        limits = span([v for dot in dots for v in (dot.value, dot.low, dot.high)], include=(0.0,), pad=0.08)
+        extra, heads = (16 if narrow else 0), [name for name in self.columns if name]
+        step = sum(one.height + extra for one in self.lines) + (HEAD if heads else 0)
+        top = 44.0
+        plot = RowPlot(
+            width,
+            top + step * max(1, len(self.columns)) + 30,
+            PlotMargins(8, 16, top, 30) if narrow else PlotMargins(218, 14, top, 30),
+            Axis(*limits, count=4 if narrow else 7),
+            series=list({dot.name: (dot.name, dot.style) for dot in dots}.values()),
+            narrow=narrow,
+        )
+        title = [{"x": -plot.margins.left, "y": -30, "text": self.title}]
+        plot.add("text", title, px="xy", align="left", fontSize=13, color="var(--soft)")
+        plot.line_at(0.0, above=4)
         ways = {1: ("← worse", "better →"), -1: ("← better", "worse →"), 0: ("", "")}[self.better]
-        top = 60.0
-        if width <= NARROW:
-            for place, name in enumerate(self.columns):
-                x = Scale(low, high, 8, width - 16)
-                bottom = _facet(parts, self.lines, place, name, x, top, ways, under=True)
-                top = bottom + 70
-            return drawing(parts, width=width, height=top - 44, label=self.label)
-        left, right, gap = 218, 14, 26
-        room = (width - left - right - gap * (len(self.columns) - 1)) / max(1, len(self.columns))
-        bottom = y = top
+        plot.ways(0.0, *ways)
+        rows: list[Datum] = []
         for place, name in enumerate(self.columns):
-            start = left + place * (room + gap)
-            x = Scale(low, high, start, start + room)
-            bottom = _facet(parts, self.lines, place, name, x, top, ways, under=False)
+            y = step * place
+            if heads:
+                head = [{"x": 0 if narrow else -plot.margins.left, "y": y + 14, "text": name}]
+                plot.add("text", head, px="xy", align="left", fontSize=13, fontWeight=600, named="halo")
+                y += HEAD
+            rows += self._column(plot, place, y, extra)
+        plot.whiskers(rows)
+        plot.dots(rows, 4)
+        plot.meta |= download(plot, rows, x="difference")
+        return plot.spec()
+
+    def _column(self, plot: RowPlot, place: int, y: float, extra: float) -> list[Datum]:
+        """The dots of one column from `y` down; their names are added to the plot."""
+        rows: list[Datum] = []
+        names: list[Datum] = []
+        notes: list[Datum] = []
+        missing: list[Datum] = []
         for one in self.lines:
-            at = y + one.height / 2
-            parts.append(text(middle(one.name, 30), left - 18, at, class_="label", text_anchor="end"))
-            parts.append(text(middle(one.note, 34), left - 18, at + 14, class_="tick", text_anchor="end"))
-            y += one.height
-        return drawing(parts, width=width, height=bottom + 26, label=self.label)
-
-
-def _facet(
-    parts: list[object],
-    lines: Sequence[VariantLine],
-    place: int,
-    name: str,
-    x: Scale,
-    top: float,
-    ways: tuple[str, str],
-    *,
-    under: bool,
-) -> float:
-    """Add one column of dots and return its bottom; with `under` (on a phone) names are inside the rows."""
-    extra = 16 if under else 0
-    bottom = top + sum(one.height + extra for one in lines)
-    marks = ticks(x.low, x.high, 3)
-    if len(marks) < 2:  # one number does not show the scale
-        marks = ticks(x.low, x.high, 6)
-    parts.append(text(name, x.start, top - 26, class_="label"))
-    zero = x(0)
-    if zero - x.start > 52:
-        parts.append(text(ways[0], zero - 6, top - 8, class_="level-name", text_anchor="end"))
-    if x.end - zero > 52:
-        parts.append(text(ways[1], zero + 6, top - 8, class_="level-name"))
-    for mark in marks:
-        parts.append(line(x(mark), top, x(mark), bottom, class_="grid"))
-        parts.append(text(tick_text(mark, marks), x(mark), bottom + 16, class_="tick", text_anchor="middle"))
-    parts.append(line(zero, top - 4, zero, bottom, class_="unit"))
-    y = top
-    for one in lines:
-        if under:
-            parts.append(text(middle(f"{one.name}, {one.note}", 52), x.start, y + 14, class_="label halo"))
-        dots = one.columns[place]
-        first = y + extra + (one.height - GAP * (len(dots) - 1)) / 2
-        parts.extend(_dot(dot, x, first + GAP * number) for number, dot in enumerate(dots))
-        if not any(drawable(dot.value) for dot in dots):
-            parts.append(text("no value", x.start + 4, y + extra + one.height / 2 + 4, class_="level-name"))
-        y += one.height + extra
-    return bottom
-
-
-def _dot(dot: Difference, x: Scale, y: float) -> Markup | None:
-    if dot.value is None or not drawable(dot.value):
-        return None
-    parts: list[object] = [element("title", dot.says)]
-    if dot.low is not None and dot.high is not None and drawable(dot.low) and drawable(dot.high):
-        parts.append(line(x(dot.low), y, x(dot.high), y, stroke=dot.style.variable, class_="whisker"))
-    parts.append(element("circle", cx=x(dot.value), cy=y, r=4, **dot.style.dot))
-    return group(parts, class_="dot")
+            if plot.narrow:
+                names.append({"x": 0, "y": y + 14, "text": middle(f"{one.name}, {one.note}", 52)})
+            else:
+                names.append({"x": -18, "y": y + one.height / 2, "text": middle(one.name, 30)})
+                notes.append({"x": -18, "y": y + one.height / 2 + 14, "text": middle(one.note, 34)})
+            dots = [dot for dot in one.columns[place] if drawable(dot.value)]
+            first = y + extra + (one.height - GAP * (len(one.columns[place]) - 1)) / 2
+            rows += [
+                {
+                    **{"group": f"{one.name} {self.columns[place]}".strip(), "name": dot.name, "x": dot.value},
+                    **{"low": dot.low, "high": dot.high, "y": first + GAP * number, "says": dot.says},
+                    **{"colour": dot.style.variable, **mark_of(dot.style)},
+                }
+                for number, dot in enumerate(dots)
+            ]
+            if not dots:
+                missing.append({"x": 4, "y": y + extra + one.height / 2 + 4, "text": "no value"})
+            y += one.height + extra
+        align = "left" if plot.narrow else "right"
+        plot.add("text", names, px="xy", align=align, fontSize=13, named="halo")
+        plot.add("text", notes, px="xy", align=align, color="var(--soft)")
+        plot.add("text", missing, px="xy", align="left", fontSize=11, color="var(--soft)")
+        return rows

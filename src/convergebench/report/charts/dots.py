@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, within
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import Axis, Spec, download, mark_of
+from convergebench.report.charts.rows import row_plot
+from convergebench.report.charts.scale import span, within
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
-from convergebench.report.wording import interval, middle, number
+from convergebench.report.wording import interval, number
 
 LEAST = 10.0
 """Least span of the axis, in points."""
@@ -51,40 +51,27 @@ class DotChart(PageChart):
         values = [v for dot in self.dots for v in (dot.value, dot.low, dot.high)]
         return within(span(values, pad=0.06, least=LEAST), -ROOM, 100 + ROOM)
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, top = (38, 8) if narrow else (30, 8)
-        left, right = (8, 48) if narrow else (210, 64)
-        bottom = top + row * max(1, len(self.dots))
-        x = Scale(*self.limits, left, width - right)
-        marks = ticks(x.low, x.high, 4 if narrow else 7)
-        grid = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks]
-        middle_of = 0.68 if narrow else 0.5
-        rows = [_row(dot, x, top + row * (place + middle_of), narrow) for place, dot in enumerate(self.dots)]
-        rule = {"class_": "reference", "stroke": "", "stroke_dasharray": "2 4"}
-        lines = [
-            line(x(dot.value), top, x(dot.value), bottom, **{**rule, "stroke": dot.style.variable})
-            for dot in self.dots
-            if dot.reference and dot.value is not None and drawable(dot.value)
+        axis = Axis(*self.limits, self.title, 4 if width <= NARROW else 7)
+        plot = row_plot(width, len(self.dots), axis, row=(30, 38), left=210, right=(64, 48))
+        known = [(dot, y) for dot, y in zip(self.dots, plot.ys, strict=True) if drawable(dot.value)]
+        for dot, _ in known:
+            if dot.reference:
+                plot.line_at(dot.value or 0.0, color=dot.style.variable, strokeDash=[2, 4])
+        rows = [
+            {
+                **{"name": dot.name, "x": dot.value, "low": dot.low, "high": dot.high, "y": y},
+                **{"colour": dot.style.variable, **mark_of(dot.style, hollow=dot.reference, ring=2)},
+                "says": f"{dot.name}: {number(dot.value, 2)} ({interval(dot.low, dot.high, 2) or 'no interval'})",
+            }
+            for dot, y in known
         ]
-        parts = [*grid, *lines, *horizontal_axis(x, marks, bottom, self.title), *rows]
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
-
-
-def _row(dot: Dot, x: Scale, y: float, narrow: bool) -> Markup:
-    name_at = (x.start, y - 12) if narrow else (x.start - 16, y + 4)
-    name = text(
-        middle(dot.name, 40 if narrow else 28), *name_at, class_="label", text_anchor="start" if narrow else "end"
-    )
-    if dot.value is None or not drawable(dot.value):
-        return group([name, text(dot.note or "no value", x.start + 4, y + 4, class_="level-name")])
-    colour = dot.style.variable
-    parts: list[object] = [name]
-    if dot.low is not None and dot.high is not None and drawable(dot.low) and drawable(dot.high):
-        parts.append(line(x(dot.low), y, x(dot.high), y, stroke=colour, class_="whisker"))
-    hollow = {"fill": "var(--paper)", "stroke": colour, "stroke_width": 2} if dot.reference else dot.style.dot
-    parts.append(element("circle", cx=x(dot.value), cy=y, r=5, **hollow))
-    parts.append(text(number(dot.value, 1), x.end + 10, y + 4, class_="value"))
-    parts.append(element("title", f"{dot.name}: {number(dot.value, 2)} ({interval(dot.low, dot.high, 2)})"))
-    return group(parts, class_="dot")
+        plot.names([dot.name for dot in self.dots])
+        plot.whiskers(rows)
+        plot.dots(rows)
+        plot.values([number(dot.value, 1) if drawable(dot.value) else "" for dot in self.dots])
+        plot.notes(["" if drawable(dot.value) else dot.note or "no value" for dot in self.dots])
+        plot.series = [(dot.name, dot.style) for dot, _ in known]
+        plot.meta |= download(plot, rows, x="score")
+        return plot.spec()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, text
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import Axis, Datum, Spec
+from convergebench.report.charts.rows import row_plot
 from convergebench.report.palette import Style
 from convergebench.report.wording import percent
 
@@ -34,35 +34,58 @@ class FunnelChart(PageChart):
     style: Style
     label: str
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, bar = (46, 18) if narrow else (36, 22)
-        left, right = (0, 92) if narrow else (190, 130)
         most = max((stage.n for stage in self.stages), default=0) or 1
-        room = width - left - right
-        parts = []
-        for place, stage in enumerate(self.stages):
-            y = 4 + row * place + (18 if narrow else 0)
-            parts.append(self._bar(stage, left, y, room, bar, most))
-            name_at = {"x": 0, "y": y - 5} if narrow else {"x": left - 14, "y": y + 15, "text_anchor": "end"}
-            parts.append(element("text", stage.name, class_="label", **name_at))
-            share = "" if stage.share is None or place == 0 else f" ({percent(stage.share)})"
-            parts.append(text(f"{stage.n}{share}", left + room + 12, y + bar - 6, class_="value"))
-        return drawing(parts, width=width, height=8 + row * len(self.stages), label=self.label)
+        narrow = width <= NARROW
+        bar = 18 if narrow else 22
+        axis = Axis(0, most, grid=False, labels=False, line=False)
+        plot = row_plot(
+            width,
+            len(self.stages),
+            axis,
+            row=(36, 46),
+            left=190,
+            right=(130, 92),
+            top=4,
+            bottom=4,
+            middle_of=(11 / 36, 27 / 46),
+        )
+        plot.names([stage.name for stage in self.stages], lift=14)
+        ground = [{"y": y - bar / 2, "y2": y + bar / 2} for y in plot.ys]
+        plot.add("rect", ground, px="y", x=0, x2=plot.wide, fill="var(--grid)", cornerRadius=3)
+        parts: list[Datum] = []
+        for stage, y in zip(self.stages, plot.ys, strict=True):
+            parts += self._parts(stage, y, bar, plot.wide / most)
+        plot.add("rect", parts, px="y", cornerRadius=3, fill=self.style.variable)
+        for place, tone in ((True, "var(--paper)"), (False, "var(--ink)")):
+            inside = [part for part in parts if part["text"] and part["first"] is place]
+            plot.add("text", inside, px="y", y="middle", y2="none", dx=6, align="left", color=tone, x2="none")
+        plot.values([_counted(stage, place) for place, stage in enumerate(self.stages)], gap=12)
+        columns = [["stage", "stage"], ["part", "part"], ["n", "n"]]
+        plot.meta["zoom"] = False  # its pale ground is the whole
+        plot.meta["table"] = {"data": plot.named(parts), "columns": columns}
+        return plot.spec()
 
-    def _bar(self, stage: FunnelStage, left: float, y: float, room: float, height: float, most: int) -> Markup:
-        drawn: list[object] = [element("rect", x=left, y=y, width=float(room), height=height, rx=3, fill="var(--grid)")]
-        at = float(left)
-        for place, (name, n) in enumerate(stage.parts or (("", stage.n),)):
-            wide = room * n / most
-            colour = {"fill": self.style.variable, "fill_opacity": SHADES[min(place, len(SHADES) - 1)]}
-            if wide > 0:
-                drawn.append(element("rect", x=at, y=y, width=wide, height=height, rx=3, **colour))
-            if name and wide > 7 * len(f"{name}: {n}") + 10:
-                tone = "var(--paper)" if place == 0 else "var(--ink)"
-                inside = {"style": f"fill:{tone}"}
-                drawn.append(text(f"{name}: {n}", at + 6, y + height - 6, **inside))
-            at += wide
+    def _parts(self, stage: FunnelStage, y: float, bar: float, unit: float) -> list[Datum]:
+        """The pieces of one bar; a name is written into its piece where it fits."""
         says = "; ".join([f"{stage.name}: {stage.n}", *(f"{name}: {n}" for name, n in stage.parts)])
-        return group([*drawn, element("title", f"{says}. {stage.note}".removesuffix(". "))])
+        found: list[Datum] = []
+        at = 0
+        for place, (name, n) in enumerate(stage.parts or (("", stage.n),)):
+            fits = name and n * unit > 7 * len(f"{name}: {n}") + 10
+            found.append(
+                {
+                    **{"stage": stage.name, "part": name, "n": n, "x": at, "x2": at + n, "first": place == 0},
+                    **{"y": y - bar / 2, "y2": y + bar / 2, "middle": y + bar / 2 - 6},
+                    **{"fillOpacity": SHADES[min(place, len(SHADES) - 1)], "text": f"{name}: {n}" if fits else ""},
+                    "says": f"{says}. {stage.note}".removesuffix(". "),
+                }
+            )
+            at += n
+        return found
+
+
+def _counted(stage: FunnelStage, place: int) -> str:
+    """The count of a stage, with its share of the first one."""
+    return f"{stage.n}" + ("" if stage.share is None or place == 0 else f" ({percent(stage.share)})")

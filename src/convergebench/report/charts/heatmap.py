@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from convergebench.report.charts.svg import Chart
+from convergebench.report.charts.base import Chart
 
 PALE, WHITE, BLUE = "#f5f1e8", "#ffffff", "#2b6cb0"
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
-from convergebench.report.charts.svg import element, group, line, text
-from convergebench.report.palette import Style
+from convergebench.report.charts.plot import Plot
 from convergebench.report.wording import middle
 
 
@@ -18,7 +15,6 @@ class LineEnd(NamedTuple):
     name: str
     x: float
     y: float
-    style: Style
 
 
 def spread(targets: Sequence[float], *, gap: float, low: float, high: float) -> list[float]:
@@ -55,15 +51,20 @@ def _top(block: Sequence[float], gap: float, low: float, high: float) -> float:
     return max(low, min(total / size, high - (size - 1) * gap))
 
 
-def end_labels(ends: Sequence[LineEnd], *, x: float, low: float, high: float, room: int) -> Markup:
-    """Direct labels at `x`, each tied to its line by a short leader in the line's colour."""
-    places = spread([end.y for end in ends], gap=15.0, low=low, high=high)
-    drawn = []
-    for end, y in zip(ends, places, strict=True):
-        leader = [
-            line(end.x + 2, end.y, x - 14, y, stroke=end.style.variable, class_="leader"),
-            line(x - 14, y, x - 4, y, stroke=end.style.variable, stroke_dasharray=end.style.dash or None, class_="key"),
-        ]
-        name = text(middle(end.name, room), x, y + 4, class_="label")
-        drawn.append(group([*leader, name, element("title", end.name)], class_="end"))
-    return group(drawn)
+def end_labels(plot: Plot, ends: Sequence[LineEnd], *, gap: float = 22, room: int) -> None:
+    """Direct labels to the right of the frame, each tied to its line by a short leader in the line's colour.
+
+    A click on a label hides its line. While the chart is zoomed there are no leaders.
+    """
+    places = spread([end.y for end in ends], gap=15.0, low=0.0, high=plot.high - 4)
+    x = plot.wide + gap
+    tied = list(zip(ends, places, strict=True))
+    leaders = [{"name": end.name, "x": end.x + 2, "y": end.y, "x2": x - 14, "y2": y} for end, y in tied]
+    keys = [{"name": end.name, "x": x - 14, "y": y, "x2": x - 4, "y2": y} for end, y in tied]
+    names = [
+        {"name": end.name, "x": x, "y": y + 4, "text": middle(end.name, room), "says": f"{end.name}: click to hide"}
+        for end, y in tied
+    ]
+    plot.add("rule", leaders, px="xy", coloured=True, opacity=0.45, unless="zoomed", strokeDash=[1, 0])
+    plot.add("rule", keys, px="xy", coloured=True, dimmed=0.35, strokeWidth=3)
+    plot.add("text", names, px="xy", align="left", fontSize=13, dimmed=0.35, named="label", cursor="pointer")

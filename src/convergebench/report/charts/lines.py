@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from markupsafe import Markup
-
+from convergebench.report.charts.base import NARROW, PageChart
 from convergebench.report.charts.labels import LineEnd, end_labels
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis, whole_ticks
-from convergebench.report.charts.series import LineSeries, Point, drawable, thin
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, path, text
-from convergebench.report.wording import middle, number
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Plot, PlotMargins, Spec, disc, download
+from convergebench.report.charts.scale import span, whole_ticks
+from convergebench.report.charts.series import LineSeries, drawable
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,8 @@ class LineChart(PageChart):
         known = [value for value in values if value is not None and drawable(value)]
         top, floor = max(self.include, default=high), min(self.include, default=low)
         # no empty space beyond the self-value where that is the best possible value
-        return (low if min(known, default=low) < floor else floor), (high if max(known, default=high) > top else top)
+        ends = (low if min(known, default=low) < floor else floor), (high if max(known, default=high) > top else top)
+        return ends if ends[0] < ends[1] else (low, high)
 
     @property
     def _least(self) -> float:
@@ -68,30 +67,68 @@ class LineChart(PageChart):
             return ""
         return "↑ ∞ at 0" + (f"; in every round: {', '.join(self.endless)}" if self.endless else "")
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        series = [replace(one, points=thin(one.points, 20)) for one in self.series] if narrow else self.series
-        left, right, top, bottom = (38, 100, 34, 300) if narrow else (52, 190, 34, 360)
-        x = Scale(0, max(1, last_x(series)), left, width - right)
-        y = Scale(*self.limits, bottom, top)
-        marks, levels = whole_ticks(int(x.high), 5 if narrow else 10), self.shown_levels
-        names = end_labels(
-            ends(self.series, x, y), x=width - right + 22, low=top, high=bottom - 4, room=11 if narrow else 24
+        margins = PlotMargins(38, 100, 34, 46) if narrow else PlotMargins(52, 190, 34, 46)
+        plot = Plot(
+            width,
+            346 if narrow else 406,
+            margins,
+            Axis(0, self.last, self.x_title, 10, whole_ticks(self.last, 5 if narrow else 10), whole=True, grid=False),
+            Axis(*self.limits, self.title),
+            [(one.name, one.style) for one in self.series],
         )
-        parts = [
-            text(self.title, 0, 14, class_="axis-title"),
-            *vertical_axis(y, ticks(y.low, y.high, 5), left, width - right),
-            *horizontal_axis(x, marks, bottom, self.x_title),
-            *(line(x.start, y(value), x.end, y(value), class_="level") for _, value in levels),
-            *(band(one, x, y) for one in series),
-            *(stroke(one, x, y) for one in series),
-            *(text(f"{name} {value:g}", x.start + 6, y(value) - 5, class_="level-name") for name, value in levels),
-            text(self.beyond, x.start + 4, top + 10, class_="level-name") if self.beyond else None,
-            None if narrow else hover(self.series, x, top, bottom),
-            names,
-        ]
-        return drawing(parts, width=width, height=bottom + 46, label=self.label)
+        points = points_of(self.series)
+        levels = [{"y": value, "text": f"{name} {value:g}"} for name, value in self.shown_levels]
+        plot.add("rule", levels, x=0, x2=plot.wide, color="var(--faint)", strokeDash=[2, 4], clip=CLIP)
+        add_lines(plot, points)
+        plot.add("text", levels, x=6, dy=-5, align="left", fontSize=11, color="var(--soft)", named="halo", clip=CLIP)
+        if self.beyond:
+            note = [{"x": 4, "y": 10, "text": self.beyond}]
+            plot.add("text", note, px="xy", align="left", fontSize=11, color="var(--soft)", named="halo")
+        add_columns(plot, points, "after")
+        end_labels(plot, ends(self.series, plot), room=11 if narrow else 24)
+        return plot.spec()
+
+
+def points_of(series: Sequence[LineSeries]) -> list[Datum]:
+    """The points of all lines."""
+    return [
+        {"name": one.name, "x": point.x, "y": point.value, "low": point.low, "high": point.high, "n": point.n}
+        for one in series
+        for point in one.points
+    ]
+
+
+def add_lines(plot: Plot, points: list[Datum], *, banded: bool = True) -> None:
+    """Lines with their bands; a missing value is a gap, and a lone point a dot."""
+    if banded and any(drawable(row["low"]) and drawable(row["high"]) for row in points):
+        plot.add("area", points, y="low", y2="high", coloured=True, opacity=0.14, clip=CLIP)
+    plot.add("line", points, coloured=True, strokeWidth=2.2, strokeJoin="round", strokeCap="round", clip=CLIP)
+    solid = [row for row in points if drawable(row["y"])]
+    alone = [row for row in solid if sum(row["name"] == other["name"] for other in solid) == 1]
+    plot.add("point", alone, coloured=True, size=disc(3), clip=CLIP)
+
+
+def add_columns(plot: Plot, points: list[Datum], word: str, n: str = "n =") -> None:
+    """One invisible column per round: the tooltip lists the values of all lines there. The data can be downloaded."""
+    places = sorted({row["x"] for row in points})
+    if not places:
+        return
+    first, last = places[0], places[-1]
+    columns = [
+        {
+            "at": at,
+            "x": at if at == first else (before + at) / 2,
+            "x2": at if at == last else (at + after) / 2,
+        }
+        for before, at, after in zip([first, *places[:-1]], places, [*places[1:], last], strict=True)
+    ]
+    hover = {"name": "hover", "select": {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["at"]}}
+    plot.live_columns(columns, hover)
+    plot.meta |= download(plot, points, x=plot.x.title or "x", y=(plot.y.title if plot.y else "") or "value")
+    plot.meta["columns"] = {"data": plot.named(points), "word": word, "n": n}
 
 
 def last_x(series: Sequence[LineSeries]) -> int:
@@ -99,61 +136,11 @@ def last_x(series: Sequence[LineSeries]) -> int:
     return max((point.x for one in series for point in one.points), default=1)
 
 
-def stroke(one: LineSeries, x: Scale, y: Scale) -> Markup:
-    """The line itself; a lone point becomes a dot."""
-    places = [(x(p.x), y(p.value)) if p.value is not None and drawable(p.value) else None for p in one.points]
-    solid = [place for place in places if place]
-    style = {"stroke": one.style.variable, "class_": "curve"}
-    if len(solid) == 1:
-        return element("circle", cx=solid[0][0], cy=solid[0][1], r=3, fill=one.style.variable)
-    return path(places, stroke_dasharray=one.style.dash or None, **style)
-
-
-def band(one: LineSeries, x: Scale, y: Scale) -> Markup | None:
-    """The interval around the line."""
-    edges = [
-        (x(p.x), y(p.low), y(p.high))
-        for p in one.points
-        if p.low is not None and p.high is not None and drawable(p.low) and drawable(p.high)
-    ]
-    if len(edges) < 2:
-        return None
-    outline = [(at, low) for at, low, _ in edges] + [(at, high) for at, _, high in reversed(edges)]
-    return path(outline, fill=one.style.variable, class_="band")
-
-
-def ends(series: Sequence[LineSeries], x: Scale, y: Scale) -> list[LineEnd]:
-    """Where each line stops."""
+def ends(series: Sequence[LineSeries], plot: Plot) -> list[LineEnd]:
+    """Where each line stops, in pixels of the frame."""
+    x, y = plot.across(), plot.up()
     return [
-        LineEnd(one.name, x(one.last.x), y(one.last.value), one.style)
+        LineEnd(one.name, x(one.last.x), y(one.last.value))
         for one in series
         if one.last is not None and one.last.value is not None
     ]
-
-
-def hover(series: Sequence[LineSeries], x: Scale, top: float, bottom: float) -> Markup:
-    """One invisible column per round whose tooltip lists every editor's value there."""
-    rounds = sorted({point.x for one in series for point in one.points})
-    columns = []
-    for place, at in enumerate(rounds):
-        low = x(at) if place == 0 else (x(rounds[place - 1]) + x(at)) / 2
-        high = x(at) if place == len(rounds) - 1 else (x(at) + x(rounds[place + 1])) / 2
-        says = "\n".join([f"n = {at}", *(_says(one, at) for one in series)])
-        columns.append(
-            group(
-                [
-                    element("rect", x=low, y=top, width=max(2.0, high - low), height=bottom - top),
-                    line(x(at), top, x(at), bottom),
-                    element("title", says),
-                ],
-                class_="column",
-            )
-        )
-    return group(columns)
-
-
-def _says(one: LineSeries, at: int) -> str:
-    point: Point | None = next((p for p in one.points if p.x == at), None)
-    if point is None:
-        return f"{middle(one.name, 24)}: not seen"
-    return f"{middle(one.name, 24)}: {number(point.value)}" + (f" (n = {point.n})" if point.n is not None else "")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
-from convergebench.report.charts.lines import last_x, stroke
-from convergebench.report.charts.scale import Scale, span, tick_text, ticks
+from convergebench.report.charts.base import PageChart
+from convergebench.report.charts.lines import add_columns, add_lines, last_x, points_of
+from convergebench.report.charts.plot import Axis, Plot, PlotMargins, Spec
+from convergebench.report.charts.scale import span, ticks
 from convergebench.report.charts.series import LineSeries, thin
-from convergebench.report.charts.svg import PageChart, drawing, line, text
+from convergebench.report.wording import number
+
+WIDTH = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +29,38 @@ class SmallChart(PageChart):
     last: int | None = None
     """Where the horizontal axis ends, if not with the lines."""
 
-    def __html__(self) -> str:
-        return self.svg(250)
-
-    def svg(self, width: int) -> Markup:
-        """The chart at one width."""
-        left, right, top, bottom = 40, 8, 12, 120
-        low, high = self.limits or span([p.value for one in self.series for p in one.points], least=self.least)
-        end = self.last if self.last is not None else last_x(self.series)
-        x, y = Scale(0, max(1, end), left, width - right), Scale(low, high, bottom, top)
-        marks = ticks(low, high, 3)
-        if len(marks) < 2:  # one number does not show the scale
-            marks = ticks(low, high, 6)
-        parts: list[object] = []
-        for mark in marks:
-            parts.append(line(left, y(mark), width - right, y(mark), class_="grid"))
-            parts.append(text(tick_text(mark, marks), left - 6, y(mark) + 4, class_="tick", text_anchor="end"))
-        parts.append(line(left, bottom, width - right, bottom, class_="axis"))
-        parts.append(text("0", x(0), bottom + 16, class_="tick", text_anchor="middle"))
-        parts.append(text(f"{end} {self.x_title}", width - right, bottom + 16, class_="tick", text_anchor="end"))
-        parts.extend(stroke(replace(one, points=thin(one.points, 18)), x, y) for one in self.series)
+    @property
+    def label(self) -> str:
+        """What a screen reader says."""
         listed = "; ".join(
-            f"{one.name} {tick_text(one.last.value, [0, 0.001])}"
-            for one in self.series
-            if one.last and one.last.value is not None
+            f"{one.name} {number(one.last.value)}" for one in self.series if one.last and one.last.value is not None
         )
-        label = f"{self.title}, {self.note}. Last values: {listed or 'none'}"
-        return drawing(parts, width=width, height=bottom + 22, label=label)
+        return f"{self.title}, {self.note}. Last values: {listed or 'none'}"
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """One width."""
+        return (WIDTH,)
+
+    def spec(self, width: int) -> Spec:
+        """The chart at one width."""
+        low, high = self.limits or span([p.value for one in self.series for p in one.points], least=self.least)
+        end = max(1, self.last if self.last is not None else last_x(self.series))
+        marks = ticks(low, high, 3)
+        plot = Plot(
+            width,
+            142,
+            PlotMargins(40, 8, 12, 22),
+            Axis(0, end, "", 3, (0,), whole=True, grid=False),
+            Axis(low, high, "", 3 if len(marks) > 1 else 6, marks if len(marks) > 1 else ticks(low, high, 6)),
+            [(one.name, one.style) for one in self.series],
+        )
+        points = points_of([replace(one, points=thin(one.points, 18)) for one in self.series])
+        add_lines(plot, points, banded=False)
+        foot = [{"x": plot.wide, "y": plot.high + 16, "text": f"{end} {self.x_title}"}]
+        plot.add("text", foot, px="xy", align="right", color="var(--soft)", unless="zoomed")
+        add_columns(plot, points, "after")
+        return plot.spec()
 
 
 def shared_limits(panels: Sequence[Sequence[LineSeries]], *, include: Sequence[float] = ()) -> tuple[float, float]:

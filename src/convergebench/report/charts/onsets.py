@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, whole_ticks
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Spec, disc, mark_of
+from convergebench.report.charts.rows import row_plot
+from convergebench.report.charts.scale import whole_ticks
 from convergebench.report.palette import Style
 from convergebench.report.wording import count, middle, number
 
@@ -44,43 +44,72 @@ class OnsetChart(PageChart):
     label: str
     noticed: bool
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        left, right, top = (8, 34, 12) if narrow else (218, 190 if self.noticed else 60, 12)
-        row = ROW + (18 if narrow else 0)
-        bottom = top + row * max(1, len(self.rows))
-        x = Scale(0, max(1, self.last), left, width - right)
-        marks = whole_ticks(int(x.high), 5 if narrow else 10)
-        parts: list[object] = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in marks]
-        parts += horizontal_axis(x, marks, bottom, "steps")
-        for place, one in enumerate(self.rows):
-            y = top + row * place + (row - ROW / 2)
-            parts.append(_row(one, x, y, self.style, noticed=self.noticed, narrow=narrow))
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
-
-
-def _row(one: ImageOnsets, x: Scale, y: float, style: Style, *, noticed: bool, narrow: bool) -> Markup:
-    summary_text = summary(one) if noticed else ""
-    parts: list[object] = [element("title", f"{one.name}: {_says(one, noticed=noticed)}")]
-    if narrow:
-        name = middle(one.name, 46 - len(summary_text)) + (f" · {summary_text}" if summary_text else "")
-        parts.append(text(name, x.start, y - 18, class_="label"))
-    else:
-        parts.append(text(middle(one.name, 30), x.start - 18, y + 4, class_="label", text_anchor="end"))
-        parts.append(text(summary_text, x.end + 30, y + 4, class_="value"))
-    for at, times in Counter(one.onsets).items():
-        tall = 6 + min(times, 5)
-        parts.append(line(x(at), y - tall, x(at), y + tall, class_="onset"))
-    if one.unbroken:
-        parts.append(text("|→", x.end + 4, y + 4, class_="tick"))
-    if one.mean is not None and one.std is not None:
-        parts.append(line(x(one.mean - one.std), y, x(one.mean + one.std), y, stroke=style.variable, class_="whisker"))
-    for at, times in Counter(one.notices).items():
-        parts.append(element("circle", cx=x(at), cy=y, r=3 + min(times, 4) * 0.8, **style.dot))
-    if one.never:
-        parts.append(text("●→", x.end + (18 if one.unbroken else 4), y + 4, class_="tick", fill=style.variable))
-    return group(parts, class_="dot")
+        last = max(1, self.last)
+        axis = Axis(0, last, "steps", 10, whole_ticks(last, 5 if narrow else 10), whole=True)
+        plot = row_plot(
+            width,
+            len(self.rows),
+            axis,
+            row=(ROW, ROW + 18),
+            left=218,
+            right=(190 if self.noticed else 60, 34),
+            top=12,
+            middle_of=(0.5, 1 - ROW / 2 / (ROW + 18)),
+        )
+        summaries = [summary(one) if self.noticed else "" for one in self.rows]
+        if narrow:
+            names = [
+                middle(one.name, 46 - len(said)) + (f" · {said}" if said else "")
+                for one, said in zip(self.rows, summaries, strict=True)
+            ]
+            plot.names(names, lift=18)
+        else:
+            plot.names([one.name for one in self.rows], room=30)
+            plot.values(summaries, gap=30)
+        rows = list(zip(self.rows, plot.ys, strict=True))
+        colour = self.style.variable
+        ticks: list[Datum] = [
+            {"x": at, "y": y - 6 - min(times, 5), "y2": y + 6 + min(times, 5)}
+            for one, y in rows
+            for at, times in Counter(one.onsets).items()
+        ]
+        plot.add("rule", ticks, px="y", color="var(--ink)", strokeWidth=1.6, clip=CLIP)
+        means: list[Datum] = [
+            {"low": one.mean - one.std, "high": one.mean + one.std, "y": y}
+            for one, y in rows
+            if one.mean is not None and one.std is not None
+        ]
+        plot.whiskers(means, color=colour)
+        notices: list[Datum] = [
+            {"x": at, "y": y, "size": disc(3 + min(times, 4) * 0.8)}
+            for one, y in rows
+            for at, times in Counter(one.notices).items()
+        ]
+        look = {key: value for key, value in mark_of(self.style).items() if key != "size"}
+        plot.add("point", notices, px="y", clip=CLIP, **look)
+        ends = [{"x": plot.wide + 4, "y": y + 4, "text": "|→"} for one, y in rows if one.unbroken]
+        plot.add("text", ends, px="xy", align="left", color="var(--soft)")
+        never = [
+            {"x": plot.wide + (18 if one.unbroken else 4), "y": y + 4, "text": "●→"} for one, y in rows if one.never
+        ]
+        plot.add("text", never, px="xy", align="left", color=colour)
+        plot.hover([f"{one.name}: {_says(one, noticed=self.noticed)}" for one in self.rows], ROW)
+        listed = [
+            {
+                **{"row": one.name, "onsets": " ".join(map(str, sorted(one.onsets))), "unbroken": one.unbroken},
+                **{"notices": " ".join(map(str, sorted(one.notices))), "never": one.never},
+                **{"mean": one.mean, "std": one.std},
+            }
+            for one in self.rows
+        ]
+        plot.meta["table"] = {
+            "data": plot.named(listed),
+            "columns": [[key, key] for key in listed[0]] if listed else [],
+        }
+        return plot.spec()
 
 
 def summary(one: ImageOnsets) -> str:

@@ -15,6 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from convergebench.errors import StudyError
+from convergebench.report.charts.base import Chart
 from convergebench.report.charts.dots import DotChart
 from convergebench.report.charts.heatmap import BLUE, HeatChart
 from convergebench.report.charts.labels import spread
@@ -22,7 +23,6 @@ from convergebench.report.charts.lines import LineChart
 from convergebench.report.charts.scale import whole_ticks
 from convergebench.report.charts.series import drawable
 from convergebench.report.charts.survival import SurvivalChart, SurvivalCurve, at_risk
-from convergebench.report.charts.svg import Chart
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 

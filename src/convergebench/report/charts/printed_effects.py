@@ -91,11 +91,7 @@ def _tradeoff(chart: TradeoffChart, figure: Figure) -> None:
     across, up = chart.limits
     axes.set_xlim(*(across if chart.x_better > 0 else across[::-1]))
     axes.set_ylim(*(up if chart.y_better > 0 else up[::-1]))
-    corners: list[tuple[float, float]] = []
-    for one in chart.front:
-        corners += [(corners[-1][0], one.y)] if corners else []
-        corners.append((one.x, one.y))
-    axes.plot([x for x, _ in corners], [y for _, y in corners], color="#8a8a90", linewidth=1.0, zorder=1)
+    axes.plot([x for x, _ in chart.corners], [y for _, y in chart.corners], color="#8a8a90", linewidth=1.0, zorder=1)
     x, y = chart.scales(0, 540, 0, 330)  # about the pixels of the figure
     spots = [(x(one.x), y(one.y)) for one in chart.drawn]
     places = place_labels(spots, [middle(one.name, 30) for one in chart.drawn], (0, 540), (0, 330))

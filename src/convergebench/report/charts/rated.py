@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis
+from convergebench.report.charts.base import PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Spec, mark_of
+from convergebench.report.charts.rows import row_plot
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
 from convergebench.report.palette import Style
-from convergebench.report.wording import interval, middle, number, percent
+from convergebench.report.wording import interval, number, percent
 
 ROW, BARS = 78, 46
 """Height of a row, and of the highest bar of all rows."""
@@ -50,52 +49,43 @@ class RatedChart(PageChart):
         """The whole numbers of the scale."""
         return [float(value) for value in range(self.low, self.high + 1)]
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, top = (ROW + 18, 4) if narrow else (ROW, 4)
-        left, right = (8, 46) if narrow else (210, 64)
-        bottom = top + row * max(1, len(self.rows))
-        x = Scale(self.low - 0.5, self.high + 0.5, left, width - right)
-        parts: list[object] = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in self.marks]
+        axis = Axis(self.low - 0.5, self.high + 0.5, self.title, 8, self.marks, whole=True)
+        high = (ROW, ROW + 18)
+        base = (1 - 24 / high[0], 1 - 24 / high[1])
+        plot = row_plot(width, len(self.rows), axis, row=high, left=210, right=(64, 46), top=4, middle_of=base)
         if self.best is not None:
-            parts.append(line(x(self.best), top, x(self.best), bottom, class_="unit"))
-        parts += horizontal_axis(x, self.marks, bottom, self.title)
-        parts += [self._row(one, x, top + row * (place + 1) - 24, narrow) for place, one in enumerate(self.rows)]
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
-
-    def _row(self, one: RatedRow, x: Scale, base: float, narrow: bool) -> Markup:
-        colour, half = one.style.variable, (x(1) - x(0)) * 0.34
-        name_at = (x.start, base - BARS - 12) if narrow else (x.start - 16, base - 4)
-        drawn: list[object] = [
-            text(
-                middle(one.name, 40 if narrow else 28),
-                *name_at,
-                class_="label",
-                text_anchor="start" if narrow else "end",
-            ),
-            line(x.start, base, x.end, base, class_="grid"),
+            plot.line_at(self.best)
+        plot.names([one.name for one in self.rows], lift=BARS + 12)
+        rows = list(zip(self.rows, plot.ys, strict=True))
+        plot.add("rule", [{"y": y} for _, y in rows], px="y", x=0, x2=plot.wide, color="var(--grid)")
+        bars: list[Datum] = [
+            {
+                **{"name": one.name, "x": value - 0.34, "x2": value + 0.34, "at": value, "y": y},
+                **{"y2": y - BARS * share / self.tallest, "share": share, "n": n, "fill": one.style.variable},
+                "text": f"{100 * share:.0f}" if share >= 0.005 else "",
+                "says": f"{one.name}, {number(value, 0)}: {percent(share)} ({n})",
+            }
+            for one, y in rows
+            for value, share, n in one.answers
         ]
-        for value, share, n in one.answers:
-            high = BARS * share / self.tallest
-            bar = {"x": x(value) - half, "y": base - high, "width": 2 * half, "height": high}
-            says = element("title", f"{one.name}, {number(value, 0)}: {percent(share)} ({n})")
-            drawn.append(group([element("rect", **bar, fill=colour, fill_opacity=0.32), says]))
-            if share >= 0.005:
-                drawn.append(text(f"{100 * share:.0f}", x(value), base - high - 3, class_="tick", text_anchor="middle"))
-        return group([*drawn, *_mean(one, x, base + 10)])
-
-
-def _mean(one: RatedRow, x: Scale, y: float) -> list[object]:
-    if one.mean is None or not drawable(one.mean):
-        return [text("no mean", x.end + 8, y + 4, class_="level-name")]
-    colour = one.style.variable
-    drawn: list[object] = []
-    if one.low is not None and one.high is not None and drawable(one.low) and drawable(one.high):
-        drawn.append(line(x(one.low), y, x(one.high), y, stroke=colour, class_="whisker"))
-    ends = interval(one.low, one.high, 2)
-    drawn += [
-        element("circle", cx=x(one.mean), cy=y, r=5, **one.style.dot),
-        element("title", f"{one.name}: mean {number(one.mean, 2)}" + (f" ({ends})" if ends else "")),
-    ]
-    return [group(drawn, class_="dot"), text(number(one.mean, 2), x.end + 10, y + 4, class_="value")]
+        plot.add("rect", bars, px="y", opacity=0.32, clip=CLIP)
+        plot.add("text", bars, px="y", x="at", x2="none", y="y2", y2="none", dy=-3, color="var(--soft)", clip=CLIP)
+        means: list[Datum] = [
+            {
+                **{"name": one.name, "x": one.mean, "low": one.low, "high": one.high, "y": y + 10},
+                **{"colour": one.style.variable, **mark_of(one.style)},
+                "says": f"{one.name}: mean {number(one.mean, 2)} ({interval(one.low, one.high, 2) or 'no interval'})",
+            }
+            for one, y in rows
+            if drawable(one.mean)
+        ]
+        plot.whiskers(means)
+        plot.dots(means)
+        plot.ys = [y + 10 for y in plot.ys]
+        plot.values([number(one.mean, 2) if drawable(one.mean) else "no mean" for one in self.rows])
+        plot.series = [(one.name, one.style) for one in self.rows]
+        columns = [["name", "method"], ["at", "answer"], ["share", "share"], ["n", "n"]]
+        plot.meta["table"] = {"data": plot.named(bars), "columns": columns}
+        return plot.spec()

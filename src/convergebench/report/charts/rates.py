@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
+from convergebench.report.charts.base import PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Spec, disc
+from convergebench.report.charts.rows import row_plot
 from convergebench.report.palette import Style
-from convergebench.report.wording import middle, percent, percents
+from convergebench.report.wording import percent, percents
 
 MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -42,51 +41,44 @@ class RateChart(PageChart):
     ring: float = 4
     """Radius of its ring; more than a dot's where the two rates are often equal."""
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
-        narrow = width <= NARROW
-        row, top = (34, 6) if narrow else (24, 6)
-        left, right = (8, 84) if narrow else (345, 110)
-        bottom = top + row * max(1, len(self.rows))
-        x = Scale(0, 1, left, width - right)
-        parts: list[object] = [line(x(mark), top, x(mark), bottom, class_="grid") for mark in MARKS]
-        for place, one in enumerate(self.rows):
-            parts.append(self._row(one, x, top + row * (place + (0.72 if narrow else 0.5)), narrow))
-        parts.append(line(x.start, bottom, x.end, bottom, class_="axis"))
-        for mark in MARKS:
-            parts.append(text(percent(mark), x(mark), bottom + 18, class_="tick", text_anchor="middle"))
-        parts.append(text(self.title, x.start, bottom + 36, class_="axis-title"))
-        return drawing(parts, width=width, height=bottom + 44, label=self.label)
-
-    def _row(self, one: RateRow, x: Scale, y: float, narrow: bool) -> Markup:
-        at = (x.start, y - 11) if narrow else (x.start - 16, y + 4)
-        weight = "font-weight:600" if one.head else None
-        anchor = "start" if narrow else "end"
-        name = middle(one.name, 44 if narrow else 46)
-        drawn: list[object] = [text(name, *at, class_="label", text_anchor=anchor, style=weight)]
+        axis = Axis(0, 1, self.title, 5, MARKS, format=".0%")
+        plot = row_plot(
+            width, len(self.rows), axis, row=(24, 34), left=345, right=(110, 84), top=6, middle_of=(0.5, 0.72)
+        )
         colour = self.style.variable
-        if one.share is None:
-            drawn.append(text("no verdict", x.start + 4, y + 4, class_="level-name"))
-        else:
-            if one.low is not None and one.high is not None:
-                drawn.append(line(x(one.low), y, x(one.high), y, stroke=colour, class_="whisker"))
-            if one.second is not None:
-                ring = {"fill": "var(--paper)", "stroke": colour, "stroke_width": 1.6}
-                drawn.append(element("circle", cx=x(one.second), cy=y, r=self.ring, **ring))
-            faint = 0.45 if one.low is None else None
-            size = 6 if one.head else 4.5
-            drawn.append(element("circle", cx=x(one.share), cy=y, r=size, fill=colour, fill_opacity=faint))
-            drawn.append(
-                text(f"{percent(one.share)} of {one.n}", x.end + 12, y + 4, class_="value" if one.head else "")
-            )
-        if one.published is not None:
-            drawn.append(_diamond(x(one.published), y))
-        return group([*drawn, element("title", _says(one, self.second))])
-
-
-def _diamond(x: float, y: float) -> Markup:
-    points = f"{x - 6:.1f},{y:.1f} {x:.1f},{y - 6:.1f} {x + 6:.1f},{y:.1f} {x:.1f},{y + 6:.1f}"
-    return element("polygon", points=points, fill="none", stroke="var(--ink)", stroke_width=1.6)
+        rows: list[Datum] = [
+            {
+                **{"row": one.name, "n": one.n, "x": one.share, "low": one.low, "high": one.high, "y": y},
+                **{"second": one.second, "published": one.published, "size": disc(6 if one.head else 4.5)},
+                **{"says": _says(one, self.second), "opacity": 0.45 if one.low is None else 1},
+            }
+            for one, y in zip(self.rows, plot.ys, strict=True)
+        ]
+        heads = [one.head for one in self.rows]
+        plot.names([one.name for one in self.rows], room=46, bold=heads, lift=11)
+        plot.whiskers([{**row, "opacity": 0.55} for row in rows], color=colour)
+        ring: Spec = {"fill": "var(--paper)", "stroke": colour, "strokeWidth": 1.6}
+        seconds = [
+            {"x": row["second"], "y": row["y"], "says": row["says"]} for row in rows if row["second"] is not None
+        ]
+        plot.dots(seconds, self.ring, **ring)
+        plot.add("point", rows, px="y", color=colour, clip=CLIP)
+        diamond: Spec = {"shape": "diamond", "fill": "transparent", "stroke": "var(--ink)", "strokeWidth": 1.6}
+        known = [
+            {"x": row["published"], "y": row["y"], "says": row["says"]} for row in rows if row["published"] is not None
+        ]
+        plot.add("point", known, px="y", size=110, clip=CLIP, **diamond)
+        shown = ["" if one.share is None else f"{percent(one.share)} of {one.n}" for one in self.rows]
+        plot.values([text if head else "" for text, head in zip(shown, heads, strict=True)], gap=12)
+        plot.values(["" if head else text for text, head in zip(shown, heads, strict=True)], gap=12, bold=False)
+        plot.notes(["no verdict" if one.share is None else "" for one in self.rows])
+        plot.hover([row["says"] for row in rows], 20)
+        titles = {"row": "row", "n": "n", "x": "share", "low": "low", "high": "high", "second": self.second}
+        columns = [*titles.items(), ("published", "published")]
+        plot.meta["table"] = {"data": plot.named(rows), "columns": [list(pair) for pair in columns]}
+        return plot.spec()
 
 
 def _says(one: RateRow, second: str) -> str:

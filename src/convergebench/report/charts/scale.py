@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from markupsafe import Markup
-
 from convergebench.metrics.base import MetricFacts
-from convergebench.report.charts.svg import line, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +106,3 @@ def tick_text(value: float, marks: Sequence[float]) -> str:
         digits += 1
     shown = f"{value:.{digits}f}"
     return shown.replace("-", "−") if float(shown) else shown.lstrip("-")
-
-
-def vertical_axis(scale: Scale, marks: Sequence[float], left: float, right: float) -> list[Markup]:
-    """Grid lines with their numbers on the left."""
-    drawn = []
-    for mark in marks:
-        y = scale(mark)
-        drawn.append(line(left, y, right, y, class_="grid"))
-        drawn.append(text(tick_text(mark, marks), left - 8, y + 4, class_="tick", text_anchor="end"))
-    return drawn
-
-
-def horizontal_axis(scale: Scale, marks: Sequence[float], y: float, title: str) -> list[Markup]:
-    """A base line with ticks, numbers and a title below."""
-    drawn = [line(scale.start, y, scale.end, y, class_="axis")]
-    for mark in marks:
-        x = scale(mark)
-        drawn.append(line(x, y, x, y + 4, class_="axis"))
-        drawn.append(text(tick_text(mark, marks), x, y + 18, class_="tick", text_anchor="middle"))
-    drawn.append(text(title, scale.start, y + 36, class_="axis-title"))
-    return drawn

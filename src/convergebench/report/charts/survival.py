@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
+from convergebench.report.charts.base import NARROW, PageChart
 from convergebench.report.charts.labels import LineEnd, end_labels
-from convergebench.report.charts.scale import Scale, horizontal_axis, vertical_axis, whole_ticks
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, text
+from convergebench.report.charts.lines import add_columns
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Plot, PlotMargins, Spec, disc, mark_of
+from convergebench.report.charts.scale import whole_ticks
 from convergebench.report.palette import Style
-from convergebench.report.wording import middle, percent
+from convergebench.report.wording import middle
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,38 @@ class SurvivalChart(PageChart):
         """The curves as far as they are known."""
         return [_to_the_end(case, self.last) for case in self.cases]
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        left, right, top, bottom = (38, 96, 34, 260) if narrow else (150, 190, 34, 310)
-        x, y = Scale(0, self.last, left, width - right), Scale(0, 1.02, bottom, top)
+        cases = [case for case in self.drawn if case.stairs]
+        below = 72 + 16 * len(cases)
         marks = whole_ticks(self.last, 4 if narrow else 10)
-        cases = self.drawn
-        ends = [
-            LineEnd(case.name, x(case.stairs[-1].round), y(case.stairs[-1].survival or 0.0), case.style)
+        plot = Plot(
+            width,
+            (260 if narrow else 310) + below,
+            PlotMargins(38, 96, 34, below) if narrow else PlotMargins(150, 190, 34, below),
+            Axis(0, self.last, self.x_title, 10, marks, whole=True, grid=False),
+            Axis(0, 1.02, self.title, 5, (0, 0.25, 0.5, 0.75, 1), format=".2f"),
+            [(case.name, case.style) for case in cases],
+        )
+        points: list[Datum] = [
+            {"name": case.name, "x": s.round, "y": s.survival, "low": s.low, "high": s.high, "n": s.at_risk}
+            | ({"censored": s.censored} if s.censored else {})
             for case in cases
-            if case.stairs
+            for s in case.stairs
+            if s.survival is not None
         ]
-        parts = [
-            text(self.title, 0, 14, class_="axis-title"),
-            *vertical_axis(y, [0, 0.25, 0.5, 0.75, 1], left, width - right),
-            *horizontal_axis(x, marks, bottom, self.x_title),
-            *(_curve(case, x, y) for case in cases if case.stairs),
-            end_labels(ends, x=width - right + 22, low=top, high=bottom - 4, room=11 if narrow else 24),
-            _at_risk(cases, x, marks, bottom + 62, narrow),
-        ]
-        return drawing(parts, width=width, height=bottom + 72 + 16 * len(cases), label=self.label)
+        plot.add("line", points, coloured=True, interpolate="step-after", strokeWidth=2.2, clip=CLIP)
+        ended = [row for row in points if row.get("censored")]
+        tick: Spec = {"shape": "stroke", "angle": 90, "size": 100, "strokeWidth": 1.5, "filled": False}
+        plot.add("point", ended, coloured=True, named="censored", clip=CLIP, **tick)
+        add_columns(plot, points, "after", "at risk:")
+        x, y = plot.across(), plot.up()
+        last = [(case, case.stairs[-1]) for case in cases]
+        ends = [LineEnd(case.name, x(end.round), y(end.survival or 0.0)) for case, end in last]
+        end_labels(plot, ends, room=11 if narrow else 24)
+        _add_at_risk(plot, cases, marks, narrow=narrow)
+        return plot.spec()
 
 
 def _to_the_end(case: SurvivalCurve, last: int) -> SurvivalCurve:
@@ -89,42 +100,21 @@ def _to_the_end(case: SurvivalCurve, last: int) -> SurvivalCurve:
     return replace(case, stairs=(*case.stairs, SurvivalPoint(last, 0.0, 0.0, 0.0, 0, 0)))
 
 
-def _curve(case: SurvivalCurve, x: Scale, y: Scale) -> Markup:
-    outline, before = "", None
-    for stair in case.stairs:
-        if stair.survival is None:
-            continue
-        if before is None:
-            outline = f"M{x(stair.round):.0f} {y(stair.survival):.0f}"
-        elif stair.survival != before or stair is case.stairs[-1]:
-            outline += f"H{x(stair.round):.0f}V{y(stair.survival):.0f}"
-        before = stair.survival
-    colour = case.style.variable
-    ticks = [
-        line(x(s.round), y(s.survival) - 5, x(s.round), y(s.survival) + 5, stroke=colour, class_="censor")
-        for s in case.stairs
-        if s.censored and s.survival is not None
-    ]
-    every = max(1, len(case.stairs) // 6)
-    says = "\n".join(f"after {s.round}: {percent(s.survival)}, {s.at_risk} at risk" for s in case.stairs[::every])
-    dash = case.style.dash or None
-    steps = element("path", d=outline, fill="none", stroke=colour, stroke_dasharray=dash, class_="curve")
-    return group([steps, *ticks, element("title", f"{case.name}\n{says}")])
-
-
 def at_risk(case: SurvivalCurve, mark: int) -> int:
     """The number at risk at a round; without a row for it that of the next row, 0 after the last."""
     return next((stair.at_risk for stair in case.stairs if stair.round >= mark), 0)
 
 
-def _at_risk(cases: Sequence[SurvivalCurve], x: Scale, marks: Sequence[int], top: float, narrow: bool) -> Markup:
+def _add_at_risk(plot: Plot, cases: Sequence[SurvivalCurve], marks: Sequence[int], *, narrow: bool) -> None:
     """One line of counts per editor, under the ticks they belong to."""
-    parts = [text("chains at risk", 0, top - 10, class_="axis-title")]
-    for place, case in enumerate(cases):
-        y = top + 8 + 16 * place
-        parts.append(element("circle", cx=5, cy=y - 4, r=4, **case.style.dot))
-        if not narrow:
-            parts.append(text(middle(case.name, 17), 15, y, class_="tick"))
-        counts = [element("tspan", at_risk(case, mark), x=x(mark)) for mark in marks]
-        parts.append(element("text", *counts, y=y, class_="tick", text_anchor="middle"))
-    return group(parts)
+    left, top = -plot.margins.left, plot.high + 70
+    soft: Spec = {"color": "var(--soft)", "named": "risk"}
+    plot.add("text", [{"x": left, "y": top - 18, "text": "chains at risk"}], px="xy", align="left", **soft, fontSize=13)
+    rows = [(case, top + 16 * place) for place, case in enumerate(cases)]
+    dots = [{"name": case.name, "x": left + 5, "y": y - 4, **mark_of(case.style)} for case, y in rows]
+    plot.add("point", dots, px="xy", size=disc(4), dimmed=0.35)
+    if not narrow:
+        names = [{"name": case.name, "x": left + 15, "y": y, "text": middle(case.name, 17)} for case, y in rows]
+        plot.add("text", names, px="xy", align="left", dimmed=0.35, **soft)
+    counts = [{"x": mark, "y": y, "text": str(at_risk(case, mark))} for case, y in rows for mark in marks]
+    plot.add("text", counts, px="y", align="center", unless="datum.x < x0 || datum.x > x1", **soft)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
+from convergebench.report.charts.base import NARROW, PageChart
 from convergebench.report.charts.labels import LineEnd, end_labels
-from convergebench.report.charts.scale import Scale, horizontal_axis, ticks, vertical_axis
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, line, path, text
+from convergebench.report.charts.lines import add_columns, add_lines
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Plot, PlotMargins, Spec, disc
 from convergebench.report.palette import Style
-from convergebench.report.wording import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,48 +31,32 @@ class SweepChart(PageChart):
     x_title: str
     label: str
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        left, right, top, bottom = (34, 104, 30, 250) if narrow else (46, 230, 30, 310)
         places = [point[0] for one in self.lines for point in one.points] or [0.0, 1.0]
-        x, y = Scale(min(places), max(places), left, width - right), Scale(0, 1, bottom, top)
-        drawn: list[object] = [
-            text(self.title, 0, 14, class_="axis-title"),
-            *vertical_axis(y, ticks(0, 1, 5), left, width - right),
-            *horizontal_axis(x, ticks(x.low, x.high, 4 if narrow else 9), bottom, self.x_title),
-            line(x(self.chosen), top, x(self.chosen), bottom, class_="unit"),
-            text("as run", x(self.chosen) + 5, top + 10, class_="level-name"),
-        ]
-        ends = []
-        for one in self.lines:
-            drawn += [_band(one, x, y), _stroke(one, x, y)]
-            known = [(at, value) for at, value, _, _ in one.points if value is not None]
-            if known:
-                ends.append(LineEnd(one.name, x(known[-1][0]), y(known[-1][1]), one.style))
-        drawn.append(end_labels(ends, x=width - right + 22, low=top, high=bottom - 4, room=13 if narrow else 30))
-        return drawing(drawn, width=width, height=bottom + 46, label=self.label)
-
-
-def _stroke(one: SweepLine, x: Scale, y: Scale) -> Markup:
-    places = [None if value is None else (x(at), y(value)) for at, value, _, _ in one.points]
-    dots = [
-        group(
-            [
-                element("circle", cx=x(at), cy=y(value), r=3, fill=one.style.variable),
-                element("title", f"{one.name} at {at:g}: {number(value, 2)}"),
-            ]
+        plot = Plot(
+            width,
+            296 if narrow else 356,
+            PlotMargins(34, 104, 30, 46) if narrow else PlotMargins(46, 230, 30, 46),
+            Axis(min(places), max(places), self.x_title, 4 if narrow else 9, grid=False),
+            Axis(0, 1, self.title),
+            [(one.name, one.style) for one in self.lines],
         )
-        for at, value, _, _ in one.points
-        if value is not None
-    ]
-    dashes = one.style.dash or None
-    return group([path(places, stroke=one.style.variable, stroke_dasharray=dashes, class_="curve"), *dots])
-
-
-def _band(one: SweepLine, x: Scale, y: Scale) -> Markup | None:
-    edges = [(x(at), y(low), y(high)) for at, _, low, high in one.points if low is not None and high is not None]
-    if len(edges) < 2:
-        return None
-    outline = [(at, low) for at, low, _ in edges] + [(at, high) for at, _, high in reversed(edges)]
-    return path(outline, fill=one.style.variable, class_="band")
+        points: list[Datum] = [
+            {"name": one.name, "x": at, "y": value, "low": low, "high": high}
+            for one in self.lines
+            for at, value, low, high in one.points
+        ]
+        chosen = [{"x": self.chosen, "text": "as run"}]
+        plot.add("rule", chosen, y=0, y2=plot.high, color="var(--ink)", strokeDash=[3, 3], clip=CLIP)
+        soft: Spec = {"fontSize": 11, "color": "var(--soft)", "named": "halo"}
+        plot.add("text", chosen, y=10, dx=5, align="left", clip=CLIP, **soft)
+        add_lines(plot, points)
+        plot.add("point", points, coloured=True, size=disc(3), clip=CLIP)
+        add_columns(plot, points, "at", "n =")
+        x, y = plot.across(), plot.up()
+        known = [(one.name, [point for point in one.points if point[1] is not None]) for one in self.lines]
+        ends = [LineEnd(name, x(found[-1][0]), y(found[-1][1] or 0.0)) for name, found in known if found]
+        end_labels(plot, ends, room=13 if narrow else 30)
+        return plot.spec()

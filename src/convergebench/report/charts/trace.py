@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis, whole_ticks
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Plot, PlotMargins, Spec, disc, download, mark_of
+from convergebench.report.charts.scale import span, whole_ticks
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, path, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import number
 
@@ -27,24 +26,35 @@ class TraceChart(PageChart):
     axis: bool = True
     """False for a chart that shares the step axis of the chart below."""
 
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        left, right, top, bottom = (44, 20, 30, 150) if narrow else (58, 28, 30, 176)
-        known = {step: value for step, value in self.values.items() if value is not None and drawable(value)}
-        low, high = span(known.values(), pad=0.12)
-        x, y = Scale(0, max(1, self.last), left, width - right), Scale(low, high, bottom, top)
-        parts: list[object] = [
-            text(self.title, 0, 14, class_="axis-title"),
-            *vertical_axis(y, ticks(low, high, 4), left, width - right),
+        known = {step: value for step, value in self.values.items() if drawable(value)}
+        below = 44 if self.axis else 14
+        last = max(1, self.last)
+        plot = Plot(
+            width,
+            (150 if narrow else 176) + below,
+            PlotMargins(44, 20, 30, below) if narrow else PlotMargins(58, 28, 30, below),
+            Axis(
+                0,
+                last,
+                "steps" if self.axis else "",
+                10,
+                whole_ticks(last, 5 if narrow else 10),
+                whole=True,
+                grid=False,
+                labels=self.axis,
+            ),
+            Axis(*span(known.values(), pad=0.12), self.title, 4),
+        )
+        points: list[Datum] = [{"x": step, "y": known.get(step)} for step in sorted(self.values)]
+        plot.add("line", points, color=self.style.variable, strokeWidth=2.2, clip=CLIP)
+        dots: list[Datum] = [
+            {"x": step, "y": known[step], "says": f"step {step}: {number(known[step])}"}
+            for step in self.marks
+            if step in known
         ]
-        if self.axis:
-            parts += horizontal_axis(x, whole_ticks(self.last, 5 if narrow else 10), bottom, "steps")
-        points = [(x(step), y(known[step])) if step in known else None for step in sorted(self.values)]
-        parts.append(path(points, stroke=self.style.variable, class_="curve"))
-        for step in self.marks:
-            if step in known:
-                says = element("title", f"step {step}: {number(known[step])}")
-                dot = element("circle", cx=x(step), cy=y(known[step]), r=4.5, **self.style.dot)
-                parts.append(group([says, dot], class_="dot"))
-        return drawing(parts, width=width, height=bottom + (44 if self.axis else 14), label=self.label)
+        plot.add("point", dots, size=disc(4.5), clip=CLIP, **mark_of(self.style))
+        plot.meta |= download(plot, points, x="step", y=self.title)
+        return plot.spec()

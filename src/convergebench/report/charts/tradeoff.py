@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from markupsafe import Markup
-
-from convergebench.report.charts.scale import Scale, horizontal_axis, span, ticks, vertical_axis
+from convergebench.report.charts.base import NARROW, PageChart
+from convergebench.report.charts.plot import CLIP, Axis, Datum, Plot, PlotMargins, Spec, disc, download, mark_of
+from convergebench.report.charts.scale import Scale, span
 from convergebench.report.charts.series import drawable
-from convergebench.report.charts.svg import NARROW, PageChart, drawing, element, group, path, text
 from convergebench.report.palette import Style
 from convergebench.report.wording import middle
 
+CROSS = "M-1,-1L1,1M-1,1L1,-1"
+"""The shape of the degraded input."""
 LETTER, LINE = 6.7, 14.0
 """Usual width of a letter and height of a line, in pixels."""
 
@@ -76,37 +77,56 @@ class TradeoffChart(PageChart):
         """The ends of both axes."""
         return span([one.x for one in self.drawn], pad=0.1), span([one.y for one in self.drawn], pad=0.12)
 
-    def stairs(self, x: Scale, y: Scale) -> list[tuple[float, float]]:
-        """The front as steps: below and to the left of them a point is beaten; nothing lies between two points."""
-        corners: list[tuple[float, float]] = []
-        for one in self.front:
-            if corners:
-                corners.append((corners[-1][0], y(one.y)))
-            corners.append((x(one.x), y(one.y)))
-        return corners
-
-    def svg(self, width: int) -> Markup:
+    def spec(self, width: int) -> Spec:
         """The chart at one width."""
         narrow = width <= NARROW
-        left, right, top, bottom = (46, 14, 34, 330) if narrow else (60, 30, 34, 430)
-        x, y = self.scales(left, width - right, top, bottom)
+        across, up = self.limits
+        plot = Plot(
+            width,
+            376 if narrow else 476,
+            PlotMargins(46, 14, 34, 46) if narrow else PlotMargins(60, 30, 34, 46),
+            Axis(
+                *across,
+                f"{self.x_title} (→ right is better)",
+                4 if narrow else 8,
+                grid=False,
+                reverse=self.x_better < 0,
+            ),
+            Axis(*up, f"{self.y_title} (↑ up is better)", reverse=self.y_better < 0),
+        )
+        x, y = plot.across(), plot.up()
         names = [middle(one.name, 16 if narrow else 30) for one in self.drawn]
         spots = [(x(one.x), y(one.y)) for one in self.drawn]
-        places = place_labels(spots, names, (left, width - right), (top, bottom))
-        drawn: list[object] = [
-            text(f"{self.y_title} (↑ up is better)", 0, 14, class_="axis-title"),
-            *vertical_axis(y, ticks(y.low, y.high, 5), left, width - right),
-            *horizontal_axis(
-                x, ticks(x.low, x.high, 4 if narrow else 8), bottom, f"{self.x_title} (→ right is better)"
-            ),
-            path(self.stairs(x, y), class_="front"),
-        ]
-        for one, name, spot, place in zip(self.drawn, names, spots, places, strict=True):
-            at = (spot[0] + place.x, spot[1] + place.y)
-            weight = "font-weight:600" if one.front else None
-            caption = text(name, *at, class_="label halo", text_anchor=place.anchor, style=weight)
-            drawn.append(group([_mark(one, *spot), caption, element("title", one.says)], class_="dot"))
-        return drawing(drawn, width=width, height=bottom + 46, label=self.label)
+        places = place_labels(spots, names, (0, plot.wide), (0, plot.high))
+        stairs = [{"x": across, "y": up, "order": place} for place, (across, up) in enumerate(self.corners)]
+        plot.add("line", stairs, color="var(--faint)", strokeWidth=1.6, clip=CLIP)
+        if stairs:
+            plot.layers[-1]["encoding"]["order"] = {"field": "order", "type": "quantitative"}
+        rows: list[Datum] = [{"name": one.name, "x": one.x, "y": one.y, **_mark(one)} for one in self.drawn]
+        plot.add("point", rows, clip=CLIP)
+        for place in dict.fromkeys(places):
+            for front, weight in ((True, 600), (False, 400)):
+                labels = [
+                    {"name": one.name, "x": one.x, "y": one.y, "text": name}
+                    for one, name, at in zip(self.drawn, names, places, strict=True)
+                    if at == place and one.front is front
+                ]
+                align = {"start": "left", "middle": "center", "end": "right"}[place.anchor]
+                look: Spec = {"align": align, "dx": place.x, "dy": place.y, "fontWeight": weight, "fontSize": 13}
+                plot.add("text", labels, named="halo_label", dimmed=0.35, cursor="pointer", clip=CLIP, **look)
+        plot.series = [(one.name, one.style) for one in self.drawn if one.style is not None]
+        plot.meta |= download(plot, rows, x=self.x_title, y=self.y_title, name="method")
+        return plot.spec()
+
+    @property
+    def corners(self) -> list[tuple[float, float]]:
+        """The front as steps: below and to the left of them a point is beaten; nothing lies between two points."""
+        found: list[tuple[float, float]] = []
+        for one in self.front:
+            if found:
+                found.append((found[-1][0], one.y))
+            found.append((one.x, one.y))
+        return found
 
     def scales(self, left: float, right: float, top: float, bottom: float) -> tuple[Scale, Scale]:
         """Both axes, turned so that better is right and up."""
@@ -116,12 +136,18 @@ class TradeoffChart(PageChart):
         return x, y
 
 
-def _mark(one: TradeoffPoint, x: float, y: float) -> Markup:
+def _mark(one: TradeoffPoint) -> Spec:
     if one.style is None:
-        stroke = {"stroke": "var(--ink)", "stroke_width": 2.2}
-        return path([(x - 5, y - 5), (x + 5, y + 5), None, (x - 5, y + 5), (x + 5, y - 5)], **stroke)
-    full = {"fill": "var(--paper)", "stroke": one.style.variable, "stroke_width": 2.2} if one.hollow else one.style.dot
-    return element("circle", cx=x, cy=y, r=6.5 if one.front else 5, **full)
+        return {
+            "shape": CROSS,
+            "fill": "transparent",
+            "stroke": "var(--ink)",
+            "strokeWidth": 2.2,
+            "says": one.says,
+            "size": 100,
+        }
+    full = mark_of(one.style, hollow=one.hollow, ring=2.2)
+    return {"shape": "circle", **full, "says": one.says, "size": disc(6.5 if one.front else 5)}
 
 
 Box = tuple[float, float, float, float]

@@ -6,6 +6,7 @@ TABLE = {
         "decay-wall": "wall:WALL",
         "score-traces": "traces:TRACES",
         "failure-gallery": "gallery:GALLERY",
+        "until": "until:UNTIL",
         "ranking": "ranking:RANKING",
         "sensitivity": "sensitivity:SENSITIVITY",
         "curves": "curves:CURVES",

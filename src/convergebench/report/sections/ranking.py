@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convergebench.analysis.counts import ranking_counts
+from convergebench.analysis.sequential.result import UntilAnalysis
 from convergebench.report.charts.dots import Dot, DotChart
 from convergebench.report.charts.series import drawable
 from convergebench.report.input import Row, rows
@@ -38,6 +39,7 @@ def ranking_section(page: Page) -> dict[str, Any]:
         "pairs": _matrix(page),
         "places": _places(page, own),
         "whiskers": counts.intervals,
+        "until": page.given.result(UntilAnalysis) is not None,
         "few": [row for row in ranked if row["values"]],
         "formula": page.given.analysis.formula,
         "meaning": meaning.summary if meaning else "",
@@ -65,7 +67,8 @@ def ranking_chart(page: Page, ranked: list[Row]) -> DotChart:
         for row in ranked
     ]
     sure = any(drawable(dot.low) for dot in dots)
-    whiskers = f"{page.given.analysis.settings.confidence:.0%} intervals" if sure else "too few images for intervals"
+    none = "no intervals" if page.given.result(UntilAnalysis) else "too few images for intervals"
+    whiskers = f"{page.given.analysis.settings.confidence:.0%} intervals" if sure else none
     label = "Ranking by convergence score. " + "; ".join(f"{dot.name} {number(dot.value, 1)}" for dot in dots)
     return DotChart(dots, "convergence score C (→ better)", label, whiskers)
 

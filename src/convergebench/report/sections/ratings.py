@@ -8,9 +8,9 @@ from typing import Any
 from convergebench.analysis.ratings.agreement import INTERVAL_ALPHA, LEFT, ORDINAL_ALPHA, WITH_FLAGGED, WITHIN
 from convergebench.analysis.ratings.result import RatingsAnalysis
 from convergebench.analysis.ratings.scales import PREFERENCE, SCALES
+from convergebench.report.charts.base import Chart
 from convergebench.report.charts.differences import Difference, DifferenceChart, VariantLine
 from convergebench.report.charts.rated import RatedChart, RatedRow
-from convergebench.report.charts.svg import Chart
 from convergebench.report.environment import Panels
 from convergebench.report.input import Row, rows
 from convergebench.report.page import MOST_DRAWN, Page

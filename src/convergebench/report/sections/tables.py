@@ -28,7 +28,7 @@ def _context(page: Page) -> dict[str, Any] | None:
     return {"tables": tables} if tables else None
 
 
-BUILT_IN = ("comparison", "decay", "factory", "restoration", "ratings")
+BUILT_IN = ("comparison", "decay", "factory", "restoration", "ratings", "until")
 """Analyses that have sections of their own."""
 
 

@@ -16,6 +16,7 @@ from convergebench.report.charts.trace import TraceChart
 from convergebench.report.hero import STEPS, Hero, shown_rounds
 from convergebench.report.input import ReportInput, Row
 from convergebench.report.page import Page
+from convergebench.report.palette import Style
 from convergebench.report.sections.base import PageBeside, TemplateSection
 from convergebench.report.thumbnails import HERO_SIDE
 from convergebench.report.wording import axis_title, better, short
@@ -176,6 +177,14 @@ def _shown(page: Page) -> dict[str, Any] | None:
     return trace_section(page, chosen, pictures)
 
 
+def _models() -> dict[str, Any]:
+    """The chart that the page's script fills with the numbers of the chosen chain: alone or last, and above another."""
+    return {
+        name: TraceChart("metric", {0: 0.0, 1: 1.0}, [0, 1], 1, Style(0, ""), "", axis=name == "last").packed()
+        for name in ("first", "last")
+    }
+
+
 def _context(page: Page) -> dict[str, Any] | None:
     trace = _shown(page) if page.given.decay is not None else None
     return trace and {"trace": trace}
@@ -188,5 +197,5 @@ TRACES = PageBeside(
     "score traces",
     Markup("Scores and images of any chain"),
     "decay",
-    lambda page: {"trace": _shown(page), "steps": list(STEPS)},
+    lambda page: {"trace": _shown(page), "steps": list(STEPS), "models": _models()},
 )

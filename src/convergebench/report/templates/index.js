@@ -32,8 +32,8 @@ function drawFilters() {
   bar.append(CB.make("label", {}, "order", sort));
 }
 
-function picture(path) {
-  return path ? CB.make("img", { src: path, loading: "lazy", alt: "" }) : "";
+function picture(path, alt) {
+  return path ? CB.make("img", { src: path, loading: "lazy", alt }) : "";
 }
 
 function drawRows() {
@@ -45,7 +45,7 @@ function drawRows() {
     const link = CB.alone ? null : "viewer.html#c=" + row.key;
     const swatch = CB.make("span", { className: "swatch", style: CB.swatches[row.editor] });
     return CB.make("tr", {},
-      CB.make("td", {}, CB.make("a", { href: link }, picture(row.first))), CB.make("td", {}, CB.make("a", { href: link }, picture(row.final))),
+      CB.make("td", {}, CB.make("a", { href: link }, picture(row.first, `source of ${row.case}`))), CB.make("td", {}, CB.make("a", { href: link }, picture(row.final, `last image of ${row.editor}, ${row.case}`))),
       CB.make("td", { className: "name" }, swatch, row.editor), CB.make("td", {}, CB.make("a", { href: link }, row.case)),
       CB.make("td", {}, row.kind), CB.make("td", {}, row.category), CB.make("td", {}, row.verdict ?? "unknown"),
       CB.make("td", { className: "num" }, CB.number(row.auc)), CB.make("td", { className: "num" }, CB.number(row.last)),

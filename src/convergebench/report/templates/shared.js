@@ -14,6 +14,8 @@ const CB = {
     const panel = document.getElementById(name);
     panel.innerHTML = html; // our own page's markup, escaped when it was written
     panel.removeAttribute("data-later");
+    CB.charts(panel);
+    CB.reach(panel);
   },
   chain(key, data) { CB.chains[key] = data; },
   maps(key, uris) { CB.thumbs[key] = uris; },
@@ -38,6 +40,12 @@ const CB = {
   },
 };
 window.CB = CB;
+const overflowing = new ResizeObserver(entries => { // what scrolls can be scrolled by keys
+  for (const { target } of entries)
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0; else target.removeAttribute("tabindex");
+});
+CB.reach = root => { for (const box of root.querySelectorAll(".scroll")) overflowing.observe(box); };
+CB.reach(document);
 document.getElementById("theme")?.addEventListener("click", () => {
   const root = document.documentElement;
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;

@@ -1,15 +1,9 @@
-const $ = id => document.getElementById(id), SVG = "http://www.w3.org/2000/svg";
+const $ = id => document.getElementById(id);
 const FIELDS = ["editor", "pair", "source", "replicate"];
 const view = { key: null, metric: null };
 let chain = null;
 
 function problem(words) { $("problem").hidden = false; $("problem").textContent = words; $("figure").hidden = true; }
-function node(name, attributes, ...children) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 const finite = value => typeof value === "number";
 function points(metric) {
   const found = Object.entries(metric.values).map(([step, value]) => [Number(step), value]).sort((a, b) => a[0] - b[0]);
@@ -17,14 +11,6 @@ function points(metric) {
   const self = start ? chain.metrics.find(one => one.name === plain)?.self : metric.self;
   if (finite(self) && !found.some(([step]) => step <= start)) found.unshift([start, self]);
   return found;
-}
-function ticks(low, high, count) { // round numbers inside, as in the report's other charts
-  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
-  const size = [1, 2, 2.5, 5, 10].map(factor => factor * power).find(step => step >= rough * 0.999);
-  const marks = [];
-  for (let at = Math.ceil(low / size - 1e-9); at * size <= high + 1e-9 * size; at++) marks.push(at * size);
-  const digits = Math.max(0, Math.ceil(-Math.log10(size) - 1e-9)) + (size / power === 2.5 ? 1 : 0);
-  return marks.map(mark => [mark, CB.number(mark, digits)]);
 }
 function short(value) { const size = Math.abs(value); return CB.number(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 0.1 || !size ? 2 : 4); }
 function marked(last) {
@@ -36,26 +22,25 @@ function title(metric) {
   return first + (metric.unit ? ", " + metric.unit : "") + (metric.better ? ` (${metric.better} better)` : "");
 }
 function draw(metric, marks, axis) {
-  const wide = innerWidth > 720 ? 980 : 350, left = wide === 350 ? 44 : 58, right = wide - 28, top = 30, bottom = wide === 350 ? 150 : 176;
   const last = chain.steps.at(-1).index || 1, all = points(metric), known = all.filter(([, value]) => finite(value));
-  const svg = node("svg", { class: "chart " + (wide === 350 ? "narrow" : "wide"), viewBox: `0 0 ${wide} ${bottom + (axis ? 44 : 14)}`, width: wide, height: bottom + (axis ? 44 : 14), role: "img", "aria-label": title(metric) });
-  svg.append(node("text", { x: 0, y: 14, class: "axis-title" }, title(metric)));
-  if (!known.length) { svg.append(node("text", { x: left, y: 60, class: "level-name" }, "no value: " + ([...new Set(Object.values(metric.missing))].join(", ") || "not measured"))); return svg; }
+  if (!known.length) return CB.make("p", { className: "note" }, `${title(metric)}: no value (${[...new Set(Object.values(metric.missing))].join(", ") || "not measured"})`);
   const values = known.map(([, value]) => value), least = Math.min(...values), most = Math.max(...values);
-  const pad = (most - least) * 0.12 || Math.abs(most) * 0.05 || 0.5, low = least - pad, high = most + pad;
-  const X = step => left + (step / last) * (right - left), Y = value => bottom - ((value - low) / (high - low)) * (bottom - top);
-  for (const [mark, words] of ticks(low, high, 4)) svg.append(node("line", { x1: left, x2: right, y1: Y(mark), y2: Y(mark), class: "grid" }), node("text", { x: left - 8, y: Y(mark) + 4, class: "tick", "text-anchor": "end" }, words));
-  if (axis) {
-    svg.append(node("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "axis" }), node("text", { x: left, y: bottom + 36, class: "axis-title" }, "steps"));
-    for (const step of marks.filter((one, place) => !place || X(one) - X(marks[place - 1]) > 18)) svg.append(node("text", { x: X(step), y: bottom + 18, class: "tick", "text-anchor": "middle" }, String(step)));
+  const pad = (most - least) * 0.12 || Math.abs(most) * 0.05 || 0.5, ends = { x0: 0, x1: last, y0: least - pad, y1: most + pad };
+  const chart = JSON.parse(JSON.stringify(MODELS[axis ? "last" : "first"]).replaceAll("var(--e1)", CB.palette[chain.editor] || "currentColor"));
+  const dots = known.filter(([step]) => marks.includes(step) || known.length === 1);
+  chart.label = `${title(metric)} of ${chain.editor} on ${chain.case}. ${says(metric)}`;
+  chart.datasets = { d0: { columns: ["x", "y"], rows: all.map(([step, value]) => [step, finite(value) ? value : null]) },
+    d1: { columns: ["x", "y", "says"], rows: dots.map(([step, value]) => [step, value, `step ${step}: ${CB.number(value)}`]) } };
+  for (const spec of [chart.wide, chart.narrow]) {
+    for (const one of spec.params) if (one.name in ends) one.value = ends[one.name];
+    const { x, y } = spec.layer[0].encoding;
+    x.datum = 0; y.datum = ends.y0; y.axis.title = title(metric);
+    delete x.axis.values;
+    spec.usermeta.table.columns[1][1] = metric.name;
   }
-  let path = "", down = false;
-  for (const [step, value] of all) { if (finite(value)) path += (down ? "L" : "M") + X(step).toFixed(1) + " " + Y(value).toFixed(1); down = finite(value); }
-  const colour = CB.palette[chain.editor] || "currentColor";
-  svg.append(node("path", { d: path, fill: "none", stroke: colour, class: "curve" }));
-  for (const [step, value] of known.filter(([step]) => marks.includes(step) || known.length === 1))
-    svg.append(node("g", { class: "dot" }, node("title", {}, `step ${step}: ${CB.number(value)}`), node("circle", { cx: X(step), cy: Y(value), r: 4.5, fill: colour })));
-  return svg;
+  const box = CB.make("div", { className: "vega" }, CB.make("script", { type: "application/json", textContent: JSON.stringify(chart) }));
+  startChart(box);
+  return box;
 }
 function says(metric) {
   const known = points(metric).filter(([, value]) => finite(value));
@@ -89,7 +74,8 @@ function show() {
   const more = CB.make("select", { id: "more", ariaLabel: "other metrics" }, CB.make("option", { value: "" }, "more …"), ...rest.map(one => CB.make("option", { value: one.name }, `${one.name} ${one.better}`.trim())));
   more.value = rest.includes(metric) ? metric.name : "";
   more.addEventListener("change", () => { view.metric = more.value || null; show(); });
-  $("metrics").replaceChildren(...buttons, ...(rest.length ? [more] : []));
+  $("metrics").replaceChildren(...buttons);
+  $("other").replaceChildren(...(rest.length ? [more] : []));
   const likeness = offered.find(one => one.name === HEADLINE + "-first") || offered.find(one => one.name === HEADLINE);
   const both = likeness && likeness !== metric ? [metric, likeness] : [metric];
   const pictured = chain.steps.filter(step => step.thumb), marks = marked(chain.steps.at(-1).index).filter(at => pictured.some(step => step.index === at));
@@ -131,5 +117,4 @@ function readAddress() {
   return open(asked.get("c") || FIRST.c);
 }
 addEventListener("hashchange", readAddress);
-addEventListener("resize", () => chain?.metrics.length && show());
 CB.loadList().then(rows => rows.length ? readAddress() : problem("No chain was run yet.")).catch(error => problem("The list of chains is missing: " + error.message));

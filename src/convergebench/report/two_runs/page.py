@@ -12,6 +12,7 @@ from convergebench.analysis.result import ANALYSIS_VERSION
 from convergebench.errors import ConvergeBenchError
 from convergebench.images.decode import decode
 from convergebench.report.chains import plain
+from convergebench.report.chart_library import library_file
 from convergebench.report.charts.changes import CaseDot, ChangeChart, ChangeRow
 from convergebench.report.environment import Renderer
 from convergebench.report.output import RenderedFile
@@ -47,6 +48,7 @@ def comparison_json(given: TwoRunsInput) -> dict[str, Any]:
 def render_comparison(given: TwoRunsInput) -> Iterator[RenderedFile]:
     """`comparison.json`, then the page itself; nothing is written."""
     yield PAGE_DATA, json.dumps(comparison_json(given), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    yield library_file()
     yield "index.html", render_page(given)
 
 

@@ -131,7 +131,7 @@ def effects_chart(page: Page, found: RestorationAnalysis, editor: str, metric: s
     unit = f", {head['unit']}" if head["unit"] else ""
     title = f"{metric}: effect{unit}"
     label = f"{editor}, {title}. " + "; ".join(dot.says for line in lines for dot in line.columns[0])
-    return DifferenceChart(lines, [""], title, label, direction(metric, page.given))
+    return DifferenceChart(lines, [""], title, label, direction(metric, page.given), small=True)
 
 
 def _figures(page: Page) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from convergebench.report.chains import relative, viewer_link
 from convergebench.report.crops import crop_strip
 from convergebench.report.input import Row
 from convergebench.report.page import Page
+from convergebench.store.images import open_images
 
 SIDE = 320
 """Pixels of a picture's long side on the page."""
@@ -79,11 +80,10 @@ class RestoredPictures:
     def clean(self, source: str, like: Row, *, compared: bool) -> Row | None:
         """The clean picture of a degraded one, if its file is in the run; drawn as large as `like`."""
         identity = self.sources.get(self.sources.get(source, {}).get("clean", ""), {}).get("sha256", "")
-        folder = self.page.given.run / "images" / identity[:2]
-        file = next(folder.glob(f"{identity[2:]}.*"), None) if len(identity) == 64 and identity.isalnum() else None
+        file = open_images(self.page.given.run).find(identity)
         if file is None:
             return None
-        link = relative(file, self.page.out)
+        link = relative(self.page.given.run / file, self.page.out)
         size = {"width": like["width"], "height": like["height"]}
         note = "" if compared else "not compared with"
         return {
@@ -91,7 +91,7 @@ class RestoredPictures:
             "note": note,
             "marked": False,
             "style": None,
-            "image": f"images/{identity[:2]}/{file.name}",
+            "image": file,
             "why": "",
             "link": link,
             **size,

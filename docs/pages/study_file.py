@@ -11,7 +11,7 @@ from typing import Any
 
 from convergebench.documents import table_fields
 from convergebench.registry import load, names
-from convergebench.studies import analysis_settings, audit, replicate, roundtrip, session, spec
+from convergebench.studies import analysis_settings, audit, replicate, roundtrip, session, spec, until_table
 from convergebench.studies.spec import StudySpec
 from docs.pages.markdown import code, table
 
@@ -35,7 +35,7 @@ SAID: Mapping[str, str] = {
 """Keys whose models say nothing themselves."""
 
 
-MODULES = (spec, analysis_settings, roundtrip, replicate, audit, session)
+MODULES = (spec, analysis_settings, until_table, roundtrip, replicate, audit, session)
 BUILT_IN = [name for name in names("studies") if name in ("roundtrip", "replicate", "audit", "session")]
 """Plug-ins that happen to be installed are not part of the reference."""
 _PARENTS = {audit.AuditStudyTable.__name__: (replicate.ReplicateTable.__name__,)}

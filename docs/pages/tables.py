@@ -14,6 +14,7 @@ from convergebench.analysis.decay_result import SCHEMAS as DECAY
 from convergebench.analysis.ratings.result import SCHEMAS as RATINGS
 from convergebench.analysis.restoration.result import SCHEMAS as RESTORATION
 from convergebench.analysis.schemas import INPUTS, OUTPUTS
+from convergebench.analysis.sequential.result import SCHEMAS as UNTIL
 from convergebench.analysis.two_runs import COLUMNS
 from convergebench.api.scoring import SCHEMA
 from convergebench.store import frames
@@ -41,6 +42,7 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
         },
     ),
     "The comparison of editors": ("Analysis part `comparison`; `.scores` is `auc` for the group `all`.", OUTPUTS),
+    "Run until decided": ("What `cbench run --until decided` has decided; only of runs made with it.", UNTIL),
     "Decay": (
         "Analysis part `decay`; its `labels` are those that count, and replace the run's.",
         DECAY,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _FENCE = re.compile(r"(?P<marks>(?:<!-- [a-z]+: [^\n]* -->\n)*)```(?P<language>\w*)\n(?P<text>.*?)\n?```$", re.M | re.S)
+_REMARK = re.compile(r"(^|\s)#\s.*$")
 _MARK = re.compile(r"<!-- (?P<name>[a-z]+): (?P<value>.*?) -->")
 
 
@@ -25,10 +26,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Typed:
-    """One command of a console block with the output shown under it."""
+    """One command of a block, with the output shown under it if the block is a console."""
 
-    words: tuple[str, ...]
-    shown: tuple[str, ...]
+    text: str
+    shown: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As a shell splits it."""
+        return tuple(shlex.split(self.text))
 
 
 def blocks(page: Path) -> list[Block]:
@@ -41,18 +47,26 @@ def blocks(page: Path) -> list[Block]:
 
 
 def typed(text: str) -> Iterator[Typed]:
-    """The commands of a block, each with its output."""
+    """The commands of a console, each with its output."""
     command: str | None = None
     shown: list[str] = []
     for line in text.splitlines():
         if line.startswith("$ "):
             if command is not None:
-                yield Typed(tuple(shlex.split(command)), tuple(shown))
+                yield Typed(command, tuple(shown))
             command, shown = line[2:], []
         else:
             shown.append(line)
     if command is not None:
-        yield Typed(tuple(shlex.split(command)), tuple(shown))
+        yield Typed(command, tuple(shown))
+
+
+def lines(text: str) -> Iterator[Typed]:
+    """The commands of a block of shell: no output is shown; `#` begins a remark, `&&` another command."""
+    for line in text.replace("\\\n", " ").splitlines():
+        for command in _REMARK.sub("", line).split(" && "):
+            if command.strip():
+                yield Typed(" ".join(command.split()))
 
 
 def agrees(shown: tuple[str, ...], said: str) -> bool:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import linecache
 import os
-import re
 import runpy
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 from convergebench import registry
 from convergebench.cli.main import main
 from convergebench.editors.models import table
-from convergebench.images.encode import encode_png
-from tests.docs.blocks import ROOT, Block, Typed, agrees, typed
-
-PICTURES = ("face/anna", "object/cup", "scene/room", "scene/street")
-CHAINS = ("scene_01_chair_add_remove", "portrait_02_hat_add_remove")
+from tests.docs.accounts import FOLLOWED, NOT_RUN
+from tests.docs.blocks import ROOT, Block, Typed, agrees, blocks, lines, typed
+from tests.docs.tiny import make_chains, make_pictures, make_studies, tiny
 
 
 class Reader:
@@ -32,10 +31,19 @@ class Reader:
         monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one process: starting helpers would take longer than the work
         self.instead: dict[str, str] = {}
         """Words of a page → what stands for them here: the address of a server."""
+        self.before: dict[str, Callable[[], object]] = {}
+        """How a command begins → what a page's reader has done by then: answered questions, fetched a set."""
+        self.names: dict[str, Any] = {"__name__": "page"}
+        """What Python blocks that are in no file share."""
         forget_plugins()
         make_pictures(root)
         make_chains(root)
         make_studies(root)
+
+    def page(self, name: str) -> int:
+        """Do everything that a page says, except what `NOT_RUN` lists; returns how many commands were run."""
+        assert name in FOLLOWED, f"{name} is followed by a test that tests/docs/accounts.py does not name"
+        return self.follow(blocks(ROOT / name))
 
     def follow(self, page: list[Block]) -> int:
         """Write the files, type the commands; returns how many were really run."""
@@ -44,17 +52,31 @@ class Reader:
             if block.file is not None:
                 path = self.root / block.file
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(self._here(_tiny(block.text)) + "\n", encoding="utf-8")
-            elif block.language == "console":
-                commands = list(typed(block.text))
-                for place, command in enumerate(commands):
-                    self._type(command, exit_code=block.exit if place == len(commands) - 1 else 0)
-                    count += 1
+                path.write_text(self._here(tiny(block.text)) + "\n", encoding="utf-8")
+            elif block.language in ("console", "sh"):
+                count += self._block(block)
+            elif block.language == "python":
+                self._exec(block)
             else:
-                assert block.language == "text", f"a block of {block.language} needs a file: {block.text[:60]}"
+                assert block.language in ("text", ""), f"a block of {block.language} needs a file: {block.text[:60]}"
         return count
 
+    def _block(self, block: Block) -> int:
+        commands = list(typed(block.text)) if block.language == "console" else list(lines(block.text))
+        told = [command for command in commands if command.text not in NOT_RUN]
+        for command in told:
+            self._type(command, exit_code=block.exit if command is commands[-1] else 0)
+        return len(told)
+
+    def _exec(self, block: Block) -> None:
+        file, text = f"<block {len(linecache.cache)}>", tiny(block.text)
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        exec(compile(text, file, "exec"), self.names)
+
     def _type(self, command: Typed, *, exit_code: int) -> None:
+        for begin, prepare in self.before.items():
+            if command.text.startswith(begin):
+                prepare()
         program, *words = command.words
         self._capsys.readouterr()
         programs = {"cbench": self._cbench, "pip": self._pip, "python": self._python, "export": self._export}
@@ -107,46 +129,3 @@ def forget_plugins() -> None:
     registry._plugins.cache_clear()
     table.models.cache_clear()
     table._names.cache_clear()
-
-
-def _tiny(text: str) -> str:
-    """Pages speak of the suite `quick`; here a folder with a few small pictures stands in for it."""
-    return text.replace('suite = "quick"', 'suite = "my-pictures"').replace(
-        'load_suite("quick")', 'load_suite("my-pictures")'
-    )
-
-
-def make_pictures(root: Path) -> None:
-    for seed, name in enumerate(PICTURES):
-        path = root / "my-pictures" / f"{name}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(picture(seed))
-
-
-def make_chains(root: Path) -> None:
-    """Two recorded chains of two rounds."""
-    for seed, name in enumerate(CHAINS):
-        folder = root / "published" / name
-        folder.mkdir(parents=True)
-        for step, file in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
-            (folder / f"{file}.png").write_bytes(picture(seed, worn=step))
-
-
-def make_studies(root: Path) -> None:
-    """The published study files, on the small pictures, with fewer rounds, pairs and editors."""
-    (root / "studies").mkdir()
-    text = _tiny((ROOT / "studies" / "demo.toml").read_text(encoding="utf-8"))
-    content = tomllib.loads(text)
-    text = text.replace(f"rounds = {content['roundtrip']['rounds']}", "rounds = 2")
-    text = text.replace('pairs = ["hat", "red-ball"]', 'pairs = ["flip-horizontal", "red-ball"]')
-    assert "flip-horizontal" in text
-    text, replaced = re.subn(r"^editors = \[.*?^\]$", 'editors = ["sim-perfect", "sim-jpeg"]', text, flags=re.M | re.S)
-    assert replaced == 1
-    (root / "studies" / "demo.toml").write_text(text.replace("[analysis]", "[analysis]\ndraws = 200"), encoding="utf-8")
-
-
-def picture(seed: int, *, worn: int = 0) -> bytes:
-    """64 pixels of soft patches; `worn` steps of noise on top."""
-    patches = np.random.default_rng(seed).integers(40, 216, (8, 8, 3)).repeat(8, 0).repeat(8, 1)
-    noise = np.random.default_rng(100 + worn).normal(0, 4 * worn, patches.shape)
-    return encode_png(np.clip(patches + noise, 0, 255).astype(np.uint8))

@@ -7,7 +7,7 @@ import re
 from convergebench.claims.check import check
 from convergebench.claims.claim import KINDS
 from convergebench.claims.read import SHIPPED, find, names_of, read_claims
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader
 
 PAGE = ROOT / "docs" / "claims.md"
@@ -21,7 +21,7 @@ def rows(letter: str) -> list[list[str]]:
 
 
 def test_what_the_page_tells_to_type_works(reader: Reader) -> None:
-    assert reader.follow(blocks(PAGE)) == 5
+    assert reader.page("docs/claims.md") == 5
 
 
 def test_the_verdicts_on_the_page_are_the_checkers() -> None:

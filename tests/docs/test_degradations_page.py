@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from convergebench.degradations._table import TABLE
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader
 
 PAGE = ROOT / "docs" / "degradations.md"
@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "degradations.md"
 
 def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(reader.root / "cache"))
-    assert reader.follow(blocks(PAGE)) == 5
+    assert reader.page("docs/degradations.md") == 5
     assert (reader.root / "sets" / "degraded" / "images" / "anna.motion-blur.png").is_file()
 
 

@@ -10,8 +10,11 @@ import pytest
 
 from convergebench.datasets.factory.tables import PREFERENCE, SFT
 from convergebench.studies.spec import parse_spec
-from tests.docs.blocks import ROOT, blocks
+from tests.conductor.test_factory_rated import file_of, quarter, rows_of
+from tests.datasets import sets
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader
+from tests.docs.tiny import make_pictures
 
 PAGE = ROOT / "docs" / "factory.md"
 
@@ -20,10 +23,25 @@ def test_from_pictures_to_a_training_step(reader: Reader, monkeypatch: pytest.Mo
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", reader.root / "cache")
     datasets.disable_progress_bars()
-    told = [block for block in blocks(PAGE) if block.language != "text"]
-    assert reader.follow(told) == 6
+    reader.before["cbench factory ratings"] = lambda: file_of(
+        reader.root, rows_of(reader.root / "runs" / "mine", quarter)
+    )
+    reader.before["cbench run other-judge.toml"] = lambda: other_judge(reader.root)
+    reader.before["cbench import pico-banana"] = lambda: published(reader.root)
+    make_pictures(reader.root, "my-photos")
+    assert reader.page("docs/factory.md") == 17
     assert (reader.root / "sets" / "mine-pico" / "jsonl" / "preference.jsonl").is_file()
     assert (reader.root / "runs" / "again" / "manifest.json").is_file()
+
+
+def other_judge(root: Path) -> None:
+    text = (root / "my-factory.toml").read_text(encoding="utf-8")
+    (root / "other-judge.toml").write_text(f'{text}\n[roles.judge]\nkind = "measuring"\n', encoding="utf-8")
+
+
+def published(root: Path) -> None:
+    sets.pico(root / "pico-banana")
+    (root / "open-images" / "train").mkdir(parents=True)
 
 
 def test_the_studies_it_names_are_there_and_valid() -> None:

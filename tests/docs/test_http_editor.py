@@ -14,7 +14,7 @@ from convergebench import BadReply, Editor, EditRequest, Refused, Transient, Una
 from convergebench.editors.base import lacks
 from convergebench.errors import EditorError
 from tests.docs.blocks import ROOT, blocks
-from tests.docs.shell import picture
+from tests.docs.tiny import picture
 
 REPLIES: dict[str, tuple[int, dict[str, str], bytes]] = {
     "good": (200, {"Content-Type": "image/png", "X-Model": "remote-7"}, picture(1)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import cv2
@@ -15,9 +14,9 @@ from convergebench.datasets.layouts import LAYOUTS, load_layout
 from convergebench.images.decode import decode
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import read_manifest
-from tests.cli.in_process import cbench
 from tests.datasets import sets
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
+from tests.docs.shell import Reader
 
 PAGE = (ROOT / "docs" / "import.md").read_text(encoding="utf-8")
 
@@ -41,28 +40,21 @@ METHODS = {"hypir-results": 3, "diffbir-results": 5, "tsd-sr-results": 7}
 """Folder → how wide the filter is that stands for a method which runs elsewhere."""
 
 
-def test_results_of_methods_that_ran_elsewhere_come_back_as_the_page_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))
-    sets.save(tmp_path / "photos" / "face" / "anna.png", sets.png(sets.scene()))
-    told = [block.text for block in blocks(ROOT / "docs" / "import.md") if "--as restoration" in block.text]
-    lines = [shlex.split(line) for text in told for line in text.splitlines()]
-    assert [line[1] for line in lines] == ["degrade", "import", "import", "measure", "report", "import"]
-    for program, *words in lines:
-        assert program == "cbench"
-        done = cbench(*words)
-        assert done.code == 0, done.err
-        if words[0] == "degrade":
-            _restore_elsewhere(tmp_path)
-    assert read_manifest(tmp_path / "runs" / "restored" / "manifest.json").study == "restoration"
-    chains = RunFrames(tmp_path / "runs" / "restored").chains()
+def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = reader.root
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(root / "cache"))
+    sets.magicbrush(root / "MagicBrush")
+    sets.save(root / "photos" / "face" / "anna.png", sets.png(sets.scene()))
+    reader.before["cbench import hypir-results"] = lambda: _restore_elsewhere(root)
+    assert reader.page("docs/import.md") == 9
+    assert read_manifest(root / "runs" / "magicbrush" / "manifest.json").study == "recorded"
+    assert read_manifest(root / "runs" / "restored" / "manifest.json").study == "restoration"
+    chains = RunFrames(root / "runs" / "restored").chains()
     assert set(chains["status"]) == {"finished"}
     cases = {editor: set(chains.filter(editor=editor)["case"]) for editor in ("HYPIR", "DiffBIR", "TSD-SR")}
     assert cases["HYPIR"] == cases["DiffBIR"] == cases["TSD-SR"]
     assert "anna.old-film/LF3/0" in cases["HYPIR"]
-    assert (tmp_path / "runs" / "restored" / "report" / "index.html").is_file()
+    assert (root / "runs" / "restored" / "report" / "index.html").is_file()
 
 
 def _restore_elsewhere(root: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,16 @@ import nbformat.v4
 import pytest
 
 from docs.run_notebooks import executed, notebooks
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
+from tests.docs.shell import Reader
 from tests.same.compare import first_difference
 
-PAGE = ROOT / "docs" / "python-api.md"
 
-
-def test_every_block_of_the_page_runs_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "page"}
-    for number, block in enumerate(one for one in blocks(PAGE) if one.language == "python"):
-        file = f"<block {number}>"
-        linecache.cache[file] = (len(block.text), None, block.text.splitlines(keepends=True), file)
-        exec(compile(block.text, file, "exec"), names)
-    assert names["run"].ranking.height == 2
-    assert names["found"].height > 0
-    assert names["audit"].page.is_file()
+def test_every_block_of_the_page_runs_in_order(reader: Reader) -> None:
+    assert reader.page("docs/python-api.md") == 0
+    assert reader.names["run"].ranking.height == 2
+    assert reader.names["found"].height > 0
+    assert reader.names["audit"].page.is_file()
 
 
 def shown(notebook: Any) -> list[str]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from convergebench.cli.rating import rate
 from convergebench.conductor.rating_plan import KNOWN, MODES, RatingSettings
-from convergebench.serve.answers import LARGEST
-from tests.docs.blocks import ROOT, blocks
+from convergebench.serve.rating.answers import LARGEST
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader
-from tests.serve.conftest import made
+from tests.serve.rating.conftest import made
 
 PAGE = ROOT / "docs" / "rating.md"
 
@@ -21,7 +21,7 @@ __all__ = ["made"]
 
 def test_from_a_plan_to_answers(reader: Reader, made: Path) -> None:
     shutil.copytree(made, reader.root / "runs" / "mine")
-    assert reader.follow([block for block in blocks(PAGE) if block.language != "text"]) == 4
+    assert reader.page("docs/rating.md") == 4
     assert stat.S_IMODE((reader.root / "links.txt").stat().st_mode) == 0o600
     assert (reader.root / "answers.csv").read_text().startswith("plan,rater,position")
 

@@ -11,7 +11,7 @@ import pytest
 from convergebench.edits.restoration_prompts import load_prompts
 from convergebench.studies.restoration import Restoration
 from convergebench.studies.spec import parse_spec
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader
 
 PAGE = ROOT / "docs" / "restoration.md"
@@ -21,7 +21,7 @@ ROWS = re.findall(r"^\| `(studies/[\w-]+\.toml)` \| (.+?) \| (.+?) \| (\d+) \|$"
 
 def test_what_the_page_tells_to_type_works(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(reader.root / "cache"))
-    assert reader.follow(blocks(PAGE)) == 4
+    assert reader.page("docs/restoration.md") == 5
     methods = pl.read_csv(reader.root / "runs" / "mine" / "tables" / "method_results.csv")
     assert {"input", "sim-restorer", "non-local-means", "unsharp"} <= set(methods["editor"])
     chains = pl.read_parquet(reader.root / "runs" / "mine" / "tables" / "chains.parquet")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.blocks import ROOT, blocks
 from tests.docs.shell import Reader
 
 
@@ -14,4 +13,4 @@ def test_what_a_page_tells_to_type_works(
 ) -> None:
     for name in ("HF_ENDPOINT", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    assert reader.follow(blocks(ROOT / "docs" / f"{page}.md")) == commands
+    assert reader.page(f"docs/{page}.md") == commands

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import ROOT
 from tests.docs.shell import Reader, forget_plugins
 
 PAGE = ROOT / "docs" / "add-a-study.md"
@@ -20,7 +20,7 @@ RUN = Path("runs") / "copies"
 
 @pytest.fixture
 def followed(reader: Reader) -> Reader:
-    assert reader.follow(blocks(PAGE)) == 6
+    assert reader.page("docs/add-a-study.md") == 6
     return reader
 
 

@@ -1,0 +1,1 @@
+"""The documentation as a site: what `make site` does to the pages before MkDocs builds them."""

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench mutants docs notebooks dist clean install
+.PHONY: demo test check bench gauntlet mutants docs site notebooks paper dist clean install
 
 install: $(VENV)/.installed
 
@@ -29,10 +29,11 @@ test: install ## the default suite, all cores
 	$(BIN)/python -m tests.metrics.calibration
 	FETCHED=1 $(BIN)/pytest -n auto -q
 
-check: install ## format, lint, types
+check: install ## format, lint, types, known vulnerabilities of dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.security.audit
 
 bench: install ## engine and metrics beside their peers, as ratios in one run
 	$(PIP) -e '.[bench]'
@@ -45,6 +46,11 @@ bench: install ## engine and metrics beside their peers, as ratios in one run
 	$(BIN)/python -m benchmarks.factory
 	$(BIN)/python -m benchmarks.determinism
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.soak
+
+gauntlet: install ## faults of disk, network, clock and process through thousands of seeds, and fuzzing; 20 minutes
+	$(BIN)/python -m tests.gauntlet --seeds 5000 --minutes 15
+	$(BIN)/python -m tests.fuzz --all --seconds 270
 
 mutants: install ## small faults in the code: do the tests see them? (a sample; minutes to an hour)
 	$(BIN)/python -m benchmarks.mutants
@@ -53,8 +59,18 @@ docs: install ## regenerate the pages that are made from the code
 	$(BIN)/cbench suite fetch builtin
 	$(BIN)/python -m docs.generate --costs
 
+site: | $(BIN)/python ## the documentation as a site, in site/; a link that leads nowhere is an error
+	$(PIP) -e '.[site]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 notebooks: install ## execute the notebooks of docs/notebooks again
 	$(BIN)/python -m docs.run_notebooks
+
+paper: install ## the paper from the committed result tables: paper/convergebench.pdf
+	$(BIN)/python -m paper.generate --check
+	@command -v latexmk >/dev/null && command -v pdflatex >/dev/null || \
+		{ echo "paper/generated is up to date; for the PDF install TeX, e.g. apt install texlive-latex-extra latexmk" >&2; exit 2; }
+	cd paper && latexmk -pdf -interaction=nonstopmode -halt-on-error -quiet convergebench.tex
 
 dist: | $(BIN)/python ## source archive and wheel, checked as the package index would
 	$(PIP) 'build>=1.2' 'twine>=6.1'
@@ -63,4 +79,4 @@ dist: | $(BIN)/python ## source archive and wheel, checked as the package index 
 	$(BIN)/twine check --strict dist/*
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache

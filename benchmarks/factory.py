@@ -35,6 +35,8 @@ from convergebench.store.frames import RunFrames
 from convergebench.store.run import Run
 
 FAULTS = 0.05
+KILLED_AFTER = (40, 140)
+"""Calls after which a process is killed: one number of these, drawn anew for each process."""
 SOON = RetryPolicy(first_wait=0.01, longest_wait=0.05)
 
 
@@ -112,11 +114,7 @@ def survival(images: int, seed: int = 0) -> dict[str, Any]:
                 ],
                 stdout=subprocess.DEVNULL,
             )
-            try:
-                worker.wait(timeout=1.2 + draw.random())
-            except subprocess.TimeoutExpired:
-                worker.send_signal(signal.SIGKILL)
-                worker.wait()
+            if _killed(worker, books, draw):
                 kills += 1
                 continue
             if worker.returncode != 0:
@@ -124,6 +122,23 @@ def survival(images: int, seed: int = 0) -> dict[str, Any]:
             break
         billed = Books.read(books)
         return {"kills": kills, **compared(calm, torn), **_money(torn, billed)}
+
+
+def _killed(worker: subprocess.Popen[bytes], books: Path, draw: random.Random) -> bool:
+    """Kill the worker somewhere after a few dozen of its calls; False if it was done before."""
+    # by calls and not by the clock: a slow machine would be killed while it still imports, again and again
+    enough = _calls(books) + draw.randint(*KILLED_AFTER)
+    while worker.poll() is None:
+        if _calls(books) >= enough:
+            time.sleep(0.2 * draw.random())
+            worker.send_signal(signal.SIGKILL)
+            return worker.wait() != 0
+        time.sleep(0.02)
+    return False
+
+
+def _calls(books: Path) -> int:
+    return books.read_bytes().count(b"\n") if books.exists() else 0
 
 
 def compared(calm: Path, torn: Path) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def lpips(net: str) -> tuple[Any, Peer]:
     with quietly():
         ensure_torchvision()
         module = import_module("lpips").LPIPS(net=net, pnet_rand=True, verbose=False).eval()
-    _plant(module.net, net)
+    plant(module.net, net)
     return module, lambda x, y: module(x, y, normalize=True)
 
 
@@ -47,7 +47,7 @@ def torchmetrics_lpips(net: str) -> tuple[Any, Peer]:
         ensure_torchvision()
         library = import_module("torchmetrics.functional.image.lpips")
         module = library._LPIPS(net=net, pnet_rand=True).eval()
-    _plant(module.net, net)
+    plant(module.net, net)
     return module, lambda x, y: module(x, y, normalize=True)
 
 
@@ -62,7 +62,7 @@ def dists() -> tuple[Any, Peer]:
             module = import_module("DISTS_pytorch.DISTS_pt").DISTS(load_weights=False).eval()
         finally:
             models.vgg16 = download
-    _plant(module, "vgg")
+    plant(module, "vgg")
     state = torch_state(locate("dists"))
     module.alpha.data, module.beta.data = state["alpha"], state["beta"]
     return module, module
@@ -77,7 +77,7 @@ def st_lpips(net: str) -> tuple[Any, Peer]:
     return module, lambda x, y: module(x, y, normalize=True)
 
 
-def _plant(module: Any, net: str) -> None:
+def plant(module: Any, net: str) -> None:
     """Put ImageNet's weights into the convolutions, in order."""
     import torch
 

@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from docs.pages.markdown import fill
-from docs.pages.rooms import PACKAGE, PAGE, block, graph, layers, purpose, rooms
+from docs.pages.rooms import PACKAGE, PAGE, Graph, block, graph, layers, purpose, rooms
 
 HEAVY = ("numpy", "cv2", "PIL", "scipy", "polars", "pydantic", "matplotlib", "torch", "jinja2", "rich", "sqlite3")
 NEVER = {
@@ -27,6 +28,12 @@ NEVER = {
 """Rooms that may not be imported from a room, whatever the drawing would still allow."""
 
 
+@cache
+def imports() -> Graph:
+    """Those of the package, read once."""
+    return graph()
+
+
 def test_the_page_shows_the_imports_of_the_code(tmp_path: Path) -> None:
     page = tmp_path / "rooms.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
@@ -35,12 +42,12 @@ def test_the_page_shows_the_imports_of_the_code(tmp_path: Path) -> None:
 
 
 def test_no_room_imports_one_above_it() -> None:
-    assert layers(graph())[-1] == ["api", "cli"]  # an error names the rooms of a cycle, where there is one
+    assert layers(imports())[-1] == ["api", "cli"]  # an error names the rooms of a cycle, where there is one
 
 
 @pytest.mark.parametrize("room", NEVER)
 def test_a_room_keeps_out_of_what_is_not_its_business(room: str) -> None:
-    assert not NEVER[room] & graph()[room].keys()
+    assert not NEVER[room] & imports()[room].keys()
 
 
 def test_the_package_itself_is_imported_by_no_room() -> None:

@@ -3,6 +3,7 @@
     ConvergeBenchError
     ├── EditorError           raised by an editor while it carries out one call
     │   ├── Transient         may work later: rate limit, time-out, 5xx (limited retries, honours Retry-After)
+    │   │   └── WorkerLost    the machine or process that carried the call out is gone
     │   ├── BadReply          the provider answered, but not with a usable image (limited retries)
     │   ├── Refused           the model or its filter declined: a result, never retried
     │   ├── Exhausted         the recording has ended: censors the chain
@@ -57,6 +58,10 @@ class Transient(EditorError):
     ) -> None:
         super().__init__(message, dollars=dollars, raw=raw, unsettled=unsettled)
         self.retry_after = retry_after
+
+
+class WorkerLost(Transient):
+    """The worker that carried out the call is gone; nobody knows how far it came."""
 
 
 class BadReply(EditorError):

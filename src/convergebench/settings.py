@@ -69,6 +69,19 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Resources:
+    """What one copy of an editor needs of a machine, where a backend spreads copies over machines."""
+
+    cpus: float = 1.0
+    gpus: float = 0.0
+    """Fractions share a GPU: with 0.5, two copies use one."""
+    memory_gb: float = 0.0
+    """Gigabytes of main memory; 0 = not counted."""
+    copies: int | None = None
+    """Most copies; None = as many as there are chains for and room on the machines."""
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What an editor supports. Settings it does not support are refused before the first call."""
 

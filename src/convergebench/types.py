@@ -14,6 +14,7 @@ from convergebench.kinds import Kind as Kind
 from convergebench.settings import DEFAULT_SETTINGS
 from convergebench.settings import Capabilities as Capabilities
 from convergebench.settings import Limits as Limits
+from convergebench.settings import Resources as Resources
 from convergebench.settings import Settings as Settings
 from convergebench.source_image import SourceImage as SourceImage
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from convergebench.analysis import AnalysisInput, AnalysisSettings, analyse
+from convergebench.analysis.headline import never_sentence
 from convergebench.analysis.wording import listed
 from convergebench.errors import StudyError
 
@@ -156,3 +158,15 @@ def test_chains_that_are_not_compared_are_counted_as_chains(chain: Make, given: 
     chains += [chain("a", "s9", falling(0.01)), chain("b", "s9", {}, status="stopped", planned=10)]
     sentence = "2 of 20 chains of the ranked editors are not compared: not all editors have the case."
     assert sentence in analyse(given(chains), FAST).headline
+
+
+def test_editors_that_never_do_the_same_pair_are_named_together() -> None:
+    rows = [("a", "forward"), ("b", "forward"), ("c", "forward"), ("d", "forward"), ("a", "backward")]
+    table = pl.DataFrame(
+        [
+            {"editor": editor, "leg": leg, "group": "pair:hat", "metric": "happened", "share": 0.0, "n_cases": 6}
+            for editor, leg in rows
+        ]
+    )
+    said = never_sentence(table, list("abcd"), replace(FAST, adherence=("happened", "undone")))
+    assert said == "a, b and 2 others never do “hat” (0 of 6 cases); a never undoes “hat” (0 of 6 cases)."

@@ -28,9 +28,9 @@ def test_two_runs_are_compared_on_the_images_that_both_have(tmp_path: Path) -> N
     ]
     row = found.filter(found["metric"] == "ssim").row(0, named=True)
     assert row["n_sources"] == row["n_cases"] == 7, "p0 is another picture, and `more` is in one run only"
-    assert row["difference"] == pytest.approx(row["mean_a"] - row["mean_b"])
-    assert row["difference"] > 0.05
-    assert row["low"] > 0
+    assert row["difference"] == pytest.approx(row["mean_b"] - row["mean_a"]), "second minus first"
+    assert row["difference"] < -0.05
+    assert row["high"] < 0
     assert row["p"] == 2 / 2**7, "the smallest p that seven sources can give"
     assert row["p_holm"] >= row["p"]
     assert row["better"] == "a"

@@ -19,7 +19,7 @@ import pytest
 from PIL import Image, ImageFilter
 
 import convergebench as cb
-from convergebench.errors import ChangedMeaning
+from convergebench.errors import ChangedMeaning, StudyError
 from convergebench.studies.spec import parse_spec
 from tests.api.parts import PICTURES, QUICK, blur, darker, picture, quick_run
 
@@ -47,6 +47,13 @@ def test_the_same_call_goes_on_and_makes_no_call_twice(tmp_path: Path) -> None:
     grown = quick_run(tmp_path / "run", counted, rounds=2)
     assert len(calls) == 12
     assert grown.steps["index"].max() == 4
+
+
+def test_a_shipped_study_file_is_found_by_its_name(tmp_path: Path) -> None:
+    run = cb.run("demo-light", editors=["sim-jpeg"], root=tmp_path / "run", **QUICK)
+    assert run.manifest.spec["title"].startswith("A light demo")
+    with pytest.raises(StudyError, match="demo-lihgt"):
+        cb.run("demo-lihgt", root=tmp_path / "other", progress=False)
 
 
 def test_a_function_that_was_changed_is_another_editor(tmp_path: Path) -> None:

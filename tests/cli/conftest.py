@@ -61,7 +61,7 @@ class World:
         self.log = root / "paid.log"
         self.environment = {
             **os.environ,
-            "PYTHONPATH": str(root / "plugins"),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(root / "plugins"), os.environ.get("PYTHONPATH", "")])),
             "PAID_LOG": str(self.log),
             "COLUMNS": "80",
             "CONVERGEBENCH_CACHE": str(root / "cache"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from convergebench.errors import Prerequisite, StudyError
 from convergebench.images import load_suite
 from convergebench.images.curate import curate
+from convergebench.images.encode import encode_png
 from convergebench.images.kinds import AnnotatedBox, kind_from_boxes, kind_from_instruction, kind_from_subject
 from tests.images.samples import file_bytes, picture
 
@@ -278,7 +280,7 @@ def test_a_source_that_is_not_there_is_told(
 def test_a_data_set_laid_out_otherwise_is_told_in_one_line(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(StudyError, match=r"looks like|as JSON") as caught:
+    with pytest.raises(StudyError, match=r"looks like|as JSON|is not a readable Parquet file") as caught:
         curate(str(tmp_path), n=1, seed=0, out=tmp_path / "chosen")
     assert "\n" not in str(caught.value)
 
@@ -371,3 +373,30 @@ def test_a_manifest_that_is_no_text_is_another_one(tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_bytes(b"\xff")
     with pytest.raises(StudyError, match="already holds another suite"):
         curate(str(tmp_path / "from"), n=1, seed=0, out=tmp_path)
+
+
+@pytest.mark.parametrize("way", ["above", "absolute", "link"])
+def test_a_data_set_does_not_name_files_outside_its_folder(way: str, tmp_path: Path) -> None:
+    """A stranger's table must not bring a private picture into a suite that is sent to a provider."""
+    private = tmp_path / "private.png"
+    private.write_bytes(encode_png(np.full((8, 8, 3), 7, np.uint8)))
+    folder = tmp_path / "set"
+    (folder / "annotations").mkdir(parents=True)
+    name = {"above": "../../private.png", "absolute": str(private), "link": "a.png"}[way]
+    if way == "link":
+        (folder / "val").mkdir()
+        (folder / "val" / "a.png").symlink_to(private)
+    image = {"id": 1, "file_name": name, "width": 8, "height": 8}
+    (folder / "annotations" / "instances_val.json").write_text(json.dumps({"images": [image]}))
+    with pytest.raises(StudyError, match="1 unreadable"):
+        curate(str(folder), n=1, seed=0, out=tmp_path / "out")
+    cell = {"bytes": None, "path": name}
+    row = {"img_id": ["1"], "turn_index": [1], "instruction": ["add a hat"], "source_img": [cell]}
+    shape = {"source_img": pl.Struct({"bytes": pl.Binary, "path": pl.String})}
+    (tmp_path / "hub" / "val").mkdir(parents=True)
+    pl.DataFrame(row, schema_overrides=shape).write_parquet(tmp_path / "hub" / "part.parquet")
+    if way == "link":
+        (tmp_path / "hub" / "a.png").symlink_to(private)
+    with pytest.raises(StudyError, match="1 unreadable"):
+        curate(str(tmp_path / "hub"), n=1, seed=0, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

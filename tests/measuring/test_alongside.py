@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from convergebench.backends.local import LocalBackend
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.running import plan, run
@@ -109,7 +110,7 @@ def test_pictures_are_measured_while_calls_are_in_flight_and_the_values_are_the_
 
 def test_a_run_too_short_for_worker_processes_starts_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
-    monkeypatch.setattr(alongside, "worker_pool", started.append)
+    monkeypatch.setattr(LocalBackend, "pool", lambda *_, **__: started.append(1))
     quick = SlowEditor(tmp_path / "run", 0.0)
     run(plan(spec(["rmse"]), quick.root, editors={NAME: quick}), RunOptions(workers=1, report=False))
     assert not started

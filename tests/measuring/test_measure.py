@@ -45,10 +45,9 @@ def lost(item: Item) -> float:
 
 
 @pytest.fixture(autouse=True)
-def nothing_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_decoded() -> None:
     """Every test begins like a new process."""
-    monkeypatch.setattr(room, "_decoded", room._DecodedImages())
-    room._known.clear()
+    room.forget()
 
 
 def fill_in(root: Path, *metrics: str) -> int:

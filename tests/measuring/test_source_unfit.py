@@ -12,15 +12,15 @@ from convergebench.images.encode import encode_png
 from convergebench.images.frame import Pixels
 from convergebench.measuring import worker as room
 from convergebench.measuring.files import PlainFiles
-from convergebench.measuring.worker import Comparison, MeasuringTask, measure_task
+from convergebench.measuring.task import Comparison, MeasuringTask
+from convergebench.measuring.worker import measure_task
 from convergebench.metrics.base import Reading
 
 
 @pytest.fixture(autouse=True)
-def nothing_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_decoded() -> None:
     """Every test begins like a new process."""
-    monkeypatch.setattr(room, "_decoded", room._DecodedImages())
-    room._known.clear()
+    room.forget()
     room._fit.clear()
 
 

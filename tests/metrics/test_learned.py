@@ -319,7 +319,7 @@ def test_the_two_measures_are_the_published_formulas() -> None:
     lpips = UnitLength(alpha)
     unit = [value.double() / value.double().square().sum(1, keepdim=True).sqrt() for value in (x, y)]
     expected = ((unit[0] - unit[1]).square() * alpha[:, None, None]).sum(1).mean()
-    assert lpips.distance(x, lpips.keep(y)).item() == pytest.approx(expected.item(), rel=1e-6)
+    assert lpips.distances(x, [lpips.keep(y)]).item() == pytest.approx(expected.item(), rel=1e-6)
 
     dists = MeanAndStructure(alpha, beta)
     a, b = (value.double()[0].flatten(1) for value in (x, y))
@@ -327,7 +327,7 @@ def test_the_two_measures_are_the_published_formulas() -> None:
     covariance = (a * b).mean(1) - a.mean(1) * b.mean(1)
     structures = (2 * covariance + 1e-6) / (a.var(1, correction=0) + b.var(1, correction=0) + 1e-6)
     expected = (alpha * (1 - means) + beta * (1 - structures)).sum()
-    assert dists.distance(x, dists.keep(y)).item() == pytest.approx(expected.item(), rel=1e-6)
+    assert dists.distances(x, [dists.keep(y)]).item() == pytest.approx(expected.item(), rel=1e-6)
 
 
 # Without the extra or the weights

@@ -33,7 +33,7 @@ _LEFT_OUT = {".sqlite", ".sqlite-shm", ".sqlite-wal", ".lock", ".png", ".jpg", "
 
 def normal_file(path: Path) -> str | None:
     """What is compared of a file: all its text, of Parquet the columns; None for images, the journal and figures."""
-    if path.suffix in _LEFT_OUT or path.name in ("study.toml", "manifest.json"):
+    if path.suffix in _LEFT_OUT or path.name in ("study.toml", "manifest.json", "vega.js"):
         return None
     if path.suffix == ".parquet":
         frame = pl.read_parquet(path)

@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 
 def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: AnalysisSettings) -> str | None:
     """Which pairs an editor never does or never undoes, so that keeping the picture there is no merit."""
-    words = {"forward": "does", "backward": "undoes"}
+    words = {"forward": ("does", "do"), "backward": ("undoes", "undo")}
     rows = adherence.filter(
         pl.col("group").str.starts_with("pair:")
         & pl.col("metric").is_in(list(settings.adherence))
@@ -41,8 +41,11 @@ def never_sentence(adherence: pl.DataFrame, editors: Sequence[str], settings: An
     for row in rows:
         if row["leg"] in words:
             pair = f"“{row['group'].removeprefix('pair:')}” (0 of {counted(row['n_cases'], 'case')})"
-            found.setdefault((row["editor"], words[row["leg"]]), []).append(pair)
-    parts = [f"{editor} never {verb} {listed(pairs)}" for (editor, verb), pairs in found.items()]
+            found.setdefault((row["editor"], row["leg"]), []).append(pair)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (editor, leg), pairs in found.items():
+        alike.setdefault((leg, listed(pairs)), []).append(editor)
+    parts = [f"{listed(names)} never {words[leg][len(names) > 1]} {pairs}" for (leg, pairs), names in alike.items()]
     return f"{'; '.join(parts)}." if parts else None
 
 

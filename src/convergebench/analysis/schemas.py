@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -93,8 +95,18 @@ def table(name: str, rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
 
 def stacked(name: str, parts: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """The output frame `name` from parts whose entries are columns, or one value for all their rows."""
-    frames = [declared(pl.DataFrame(dict(part)), OUTPUTS[name]) for part in parts]
-    return pl.concat(frames) if frames else table(name, [])
+    # one frame of all rows: a frame for each of hundreds of parts takes most of the time of a small report's analysis
+    columns: dict[str, list[object]] = {column: [] for column in OUTPUTS[name]}
+    for part in parts:
+        lists = {column: _listed(entry) for column, entry in part.items() if isinstance(entry, np.ndarray | pl.Series)}
+        rows = len(next(iter(lists.values())))
+        for column, values in columns.items():
+            values += lists[column] if column in lists else [part[column]] * rows
+    return clean(pl.DataFrame(columns, schema=OUTPUTS[name]))
+
+
+def _listed(column: np.ndarray[Any, Any] | pl.Series) -> list[object]:
+    return column.to_list() if isinstance(column, pl.Series) else column.tolist()
 
 
 class AnalysisTables:

@@ -38,7 +38,7 @@ class RunSide:
 def compare_sides(
     a: RunSide, b: RunSide, *, metrics: Sequence[str] | None = None, confidence: float = 0.95
 ) -> pl.DataFrame:
-    """A row per metric and pair of editors; `difference` is a − b over the cases and rounds that both have.
+    """A row per metric and pair of editors; `difference` is b − a over the cases and rounds that both have.
 
     A case counts if both have a finite value at every round that both runs reached; the others are in `n_left_out`.
     """
@@ -101,7 +101,7 @@ def _row(
         pl.col("value").sum(), pl.col("value_b").sum(), pl.len().cast(pl.Float64).alias("cases")
     )
     features = [sums.select(column, "cases").to_numpy().astype(np.float64) for column in ("value", "value_b")]
-    found = compare_paired(features[0], features[1], lambda sums: sums[..., 0] / sums[..., 1], confidence=confidence)
+    found = compare_paired(features[1], features[0], lambda sums: sums[..., 0] / sums[..., 1], confidence=confidence)
     return {
         **{"metric": metric, "editor_a": one, "editor_b": other},
         **{"mean_a": kept["value"].mean(), "mean_b": kept["value_b"].mean(), "difference": found.difference},
@@ -127,7 +127,7 @@ def _better(difference: float, p: float, facts: MetricFacts | None, level: float
     """`a` or `b` where the difference is significant and the metric has a direction; else empty."""
     if facts is None or facts.better == "neither" or not p < level:
         return ""
-    return "a" if (difference > 0) == (facts.better == "higher") else "b"
+    return "b" if (difference > 0) == (facts.better == "higher") else "a"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ AnyRun = str | Path | LoadedRun
 
 
 def compare(a: AnyRun, b: AnyRun, *, metrics: Sequence[str] | None = None, confidence: float = 0.95) -> pl.DataFrame:
-    """Two runs on the cases and rounds that both have: per editor and metric the difference (a − b) with its test.
+    """Two runs on the cases and rounds that both have: per editor and metric the change (b − a) with its test.
 
     Cases are the same if source image, edit and replicate are. Editors of the same name are compared; if the runs have
     none in common, every editor of `a` with every one of `b`. docs/reference/tables.md explains the columns.

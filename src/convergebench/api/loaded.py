@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL import Image
 
+    from convergebench.api.viewing import RunViewer
     from convergebench.datasets.export import Exported
     from convergebench.store.manifest import Manifest
 
@@ -167,6 +168,18 @@ class LoadedRun:
         kinds = several(plots, "plots")
         check_plots(kinds)
         return report(self.root, self._align, plots=kinds, observer=default_observer(progress=False)).page
+
+    def view(self, *, height: int = 760) -> RunViewer:
+        """Serve the viewer of this run to this computer, live while the run goes on.
+
+        A notebook shows it below the cell, `height` pixels high; elsewhere open its `url`, which the
+        interpreter shows. `close()` stops it.
+        """
+        from convergebench.api.viewing import RunViewer
+
+        if height < 1:
+            raise StudyError(f"height = {height!r}: give a number of pixels, 1 or more")
+        return RunViewer(self.root, height=height)
 
     def measure(self, *metrics: Any, progress: bool | Observer = True, **options: Any) -> LoadedRun:
         """Fill in what the run lacks of these metrics (names or functions), or of its own.

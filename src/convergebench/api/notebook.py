@@ -25,7 +25,7 @@ def default_observer(progress: bool | Observer) -> Observer:
     """The caller's own; else a live line where this is a notebook and progress is asked for, or log records."""
     if isinstance(progress, Observer):
         return progress
-    return NotebookObserver() if progress and _in_notebook() else LogObserver()
+    return NotebookObserver() if progress and in_notebook() else LogObserver()
 
 
 class LogObserver(Observer):
@@ -88,7 +88,7 @@ class _Line:
         return f'<progress value="{self.done}" max="{self.all}"></progress> <code>{escape(self.text)}</code>'
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Whether this is a Jupyter kernel: the only shell whose output can be updated."""
     interactive = sys.modules.get("IPython")
     shell = interactive.get_ipython() if interactive is not None else None

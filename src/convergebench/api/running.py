@@ -15,10 +15,12 @@ from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import PLOTS, RunOptions
 from convergebench.conductor.running import plan
 from convergebench.conductor.running import run as run_plan
+from convergebench.conductor.storing import check_store
 from convergebench.conductor.study import with_changes
 from convergebench.errors import StudyError
 from convergebench.redaction import redact
-from convergebench.registry import suggest
+from convergebench.registry import names, suggest
+from convergebench.studies.shipped import shipped_studies
 from convergebench.studies.spec import StudySpec, parse_spec, read_spec
 from convergebench.texts import one_line
 from convergebench.types import Editor
@@ -48,20 +50,29 @@ def run(
     align: str | None = None,
     root: str | Path | None = None,
     max_cost: float | None = None,
+    until: str | Mapping[str, Any] | None = None,
     reuse: Sequence[str | Path] = (),
     workers: int | None = None,
     device: str = "auto",
+    backend: str = "local",
+    address: str = "",
     report: bool = False,
     plots: Sequence[str] = PLOTS,
+    store: str = "",
+    cache_mb: int | None = None,
     progress: bool | Observer = True,
     **tables: Any,
 ) -> LoadedRun:
     """Run a study and load the result; make the same call to continue where an earlier one stopped.
 
-    `study` is a name of `cbench list studies`, a study file, its content, or a `StudySpec`. `editors`, `images`,
-    `rounds`, `metrics`, `limit` and `align` stand in place of the study's own; `kind` says what given pictures show.
-    `tables` are tables of the study file: `edits={"pairs": ["glasses"]}`, `settings={"seed": 1}`. The run is kept in
-    `root` (runs/STUDY). Ctrl-C lets the calls in flight finish; nothing that was paid for is lost.
+    `study` is a name of `cbench list studies`, a shipped study file by its name (`demo-light`), a study file, its
+    content, or a `StudySpec`. `editors`, `images`, `rounds`, `metrics`, `limit` and `align` stand in place of the
+    study's own; `kind` says what given pictures show. `tables` are tables of the study file:
+    `edits={"pairs": ["glasses"]}`, `settings={"seed": 1}`. With `until="decided"` images are run until the question of
+    the study's `[until]` is decided; `until={"difference": 3}` is the same with other values in that table. The run is
+    kept in `root` (runs/STUDY) and, with `store`, at that URL too (at most `cache_mb` megabytes of images then stay in
+    the folder). `backend="ray"` uses the machines of a cluster. Ctrl-C lets the calls in flight finish; nothing that
+    was paid for is lost.
     """
     return call(_work(**locals()))
 
@@ -96,11 +107,16 @@ def _work(
     align: str | None,
     root: str | Path | None,
     max_cost: float | None,
+    until: str | Mapping[str, Any] | None,
     reuse: Sequence[str | Path],
     workers: int | None,
     device: str,
+    backend: str,
+    address: str,
     report: bool,
     plots: Sequence[str],
+    store: str,
+    cache_mb: int | None,
     progress: bool | Observer,
     tables: Mapping[str, Any],
 ) -> Callable[[], LoadedRun]:
@@ -108,7 +124,8 @@ def _work(
     given = {"study": study, "editors": editors, "images": images, "rounds": rounds, "metrics": metrics, **tables}
 
     def work() -> LoadedRun:
-        written = _study(study, tables)
+        asked = {**tables, "until": until} if isinstance(until, Mapping) else tables
+        written = _study(study, asked)
         folder = Path(root) if root is not None else Path("runs") / _stem(study, written)
         entries, objects = _editors(editors)
         suite, sources = _images(images, kind)
@@ -124,14 +141,21 @@ def _work(
         )
         if not spec.editors:
             raise StudyError('the study names no editor; add editors=["sim-jpeg"] (convergebench.editors() lists them)')
-        planned = plan(spec, folder, editors=objects, sources=sources)
+        planned = plan(
+            spec, folder, editors=objects, sources=sources, until="decided" if isinstance(until, Mapping) else until
+        )
+        check_store(folder, store, cache_mb)
         options = RunOptions(
             max_cost=max_cost,
             reuse=tuple(Path(one) for one in several(reuse, "reuse")),
             workers=workers,
             device=device,
+            backend=backend,
+            address=address,
             report=report,
             plots=several(plots, "plots"),
+            store=store,
+            cache_mb=cache_mb,
         )
         observer = default_observer(progress)
         outcome = run_plan(planned, options, observer)
@@ -153,18 +177,28 @@ def _study(study: str | Path | StudySpec | Mapping[str, Any], tables: Mapping[st
     elif isinstance(study, Mapping):
         spec = parse_spec(study, where="study")
     elif isinstance(study, str | Path):
-        spec = read_spec(Path(study)) if str(study).endswith(".toml") else parse_spec({"study": str(study)})
+        spec = _named(study)
     else:
         raise StudyError(f"{study!r:.80} is not a study; give a name, a study file, its content or a StudySpec")
     if not tables:
         return spec
     content: dict[str, Any] = spec.model_dump(mode="json", by_alias=True)
     for name, table in tables.items():
-        if name not in content:
+        if name not in (*content, "until"):
             raise StudyError(f"run() has no argument '{name}'{suggest(name, (*_defaults(), *content))}")
         own = content.get(name)
         content[name] = {**own, **table} if isinstance(own, dict) and isinstance(table, Mapping) else table
     return parse_spec(content, where="arguments")
+
+
+def _named(study: str | Path) -> StudySpec:
+    """A study file, a study of `cbench list studies` with its defaults, or a shipped study file by its name."""
+    if str(study).endswith(".toml"):
+        return read_spec(Path(study))
+    shipped = shipped_studies()
+    if str(study) in shipped and str(study) not in names("studies"):
+        return read_spec(shipped[str(study)])
+    return parse_spec({"study": str(study)})
 
 
 def _stem(study: object, spec: StudySpec) -> str:

@@ -200,13 +200,12 @@ def check_run(run: Path) -> None:
 
 
 def _table(address: str, path: Path, *, fixed: bool) -> ClaimTable:
-    import polars as pl
     import polars.selectors as cs
 
-    try:
+    from convergebench.images.table_errors import table_errors
+
+    with table_errors(path):
         frame = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"cannot read the table {path}: {' '.join(str(error).split())[:120]}") from error
     if frame.height > MOST_ROWS:
         raise StudyError(f"{path} has {frame.height:,} rows; a claim is checked on at most {MOST_ROWS:,}")
     frame = frame.with_columns(cs.float().fill_nan(None))

@@ -14,7 +14,11 @@ def export(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     form: Annotated[str, typer.Option("--as", help=f"Form: {FORMS}.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="New folder for the data set; file of html or pdf [default: RUN.html]")
+        str | None,
+        typer.Option(
+            "--out",
+            help="New folder or URL (s3://bucket/prefix) for the data set; file of html or pdf [default: RUN.html]",
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the data set [default: the run's name]")] = None,
     licence: Annotated[
@@ -45,17 +49,21 @@ def export(
     from convergebench.cli.terminal import Terminal
     from convergebench.conductor.exporting import DOCUMENTS, export_document, require_form
     from convergebench.conductor.exporting import export as export_run
+    from convergebench.conductor.storing import exporting_to
     from convergebench.datasets.export import ExportOptions
     from convergebench.datasets.patches import PatchPlan
     from convergebench.datasets.splits import read_splits
     from convergebench.errors import StudyError
+    from convergebench.store.remote.address import is_url
 
     require_form(form)
     if form in DOCUMENTS:
         given = {"name": name, "licence": licence, "splits": splits, "patches": patches, "creator": creator, "url": url}
         for flag in [flag for flag, value in given.items() if value is not None]:
             raise StudyError(f"--{flag} is for data sets; leave it out with --as {form}")
-        Terminal().say(export_document(run, form, out, most_mb=max_mb))
+        with exporting_to(out, document=True) as target:
+            said = export_document(run, form, target, most_mb=max_mb)
+        Terminal().say(said if target is None else said.replace(str(target), str(out), 1))
         return
     if out is None:
         raise StudyError(f"--as {form} writes a folder; name a new one with --out")
@@ -72,12 +80,16 @@ def export(
         url=url,
     )
     terminal = Terminal()
-    made = export_run(run, out, options, terminal)
+    with exporting_to(out) as target:
+        assert target is not None
+        made = export_run(run, target, options, terminal)
     for notice in made.notices:
         terminal.note(f"note: {notice}")
     tally = made.tally
     patched = f", {tally.patches:,} patches" if tally.patches else ""
     terminal.say(f"{tally.pictures:,} pictures of {tally.chains.total():,} chains{patched} in {out}")
-    terminal.say(
-        f"next    (cd {out} && sha256sum --quiet -c checksums.sha256); read {out / 'README.md'} before you publish it"
-    )
+    if is_url(out):
+        terminal.say(f"next    read {out}/README.md before you publish it")
+        return
+    card = Path(out) / "README.md"
+    terminal.say(f"next    (cd {out} && sha256sum --quiet -c checksums.sha256); read {card} before you publish it")

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from convergebench.analysis.sequential.question import UntilQuestion
     from convergebench.engine.plan import EditorForecast
     from convergebench.engine.prepared import Prepared
 
 LONGEST_NAME = 34
 
 
-def print_forecast(root: Path, prepared: Prepared) -> None:
-    """Say what is left to do, editor by editor."""
+def print_forecast(root: Path, prepared: Prepared, until: UntilQuestion | None = None) -> None:
+    """Say what is left to do, editor by editor; and what a question, if there is one, may need of it."""
     from convergebench.cli.display import say
     from convergebench.conductor.expecting import seconds_after_editing
     from convergebench.editors import base as editors
@@ -60,8 +61,14 @@ def print_forecast(root: Path, prepared: Prepared) -> None:
         "(editors run in parallel; retries not included)")  # fmt: skip
     after = seconds_after_editing(prepared, steps=sum(row.calls for row in rows))
     say(f"then measuring and the report: about {duration(after)} on this machine")
-    for line in [*_questions(prepared), *_power(root, prepared)]:
+    for line in [*_questions(prepared), *(_power(root, prepared) if until is None else _saving(root, prepared, until))]:
         say(line)
+
+
+def _saving(root: Path, prepared: Prepared, until: UntilQuestion) -> list[str]:
+    from convergebench.conductor.until_forecast import saving_lines
+
+    return saving_lines(root, prepared, until)
 
 
 def _questions(prepared: Prepared) -> list[str]:

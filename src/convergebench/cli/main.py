@@ -15,6 +15,7 @@ import typer
 
 from convergebench.cli import (
     auditing,
+    badge,
     claiming,
     comparing,
     degrading,
@@ -23,9 +24,11 @@ from convergebench.cli import (
     exporting,
     factory,
     importing,
+    leaderboard,
     listing,
     looking,
     measuring,
+    papering,
     pushing,
     rating,
     rearranging,
@@ -33,8 +36,11 @@ from convergebench.cli import (
     reporting,
     running,
     starting,
+    storing,
+    submitting,
     suites,
     verifying,
+    viewing,
     weights,
 )
 from convergebench.cli.streams import leave, open_closed_streams
@@ -64,16 +70,23 @@ app.command("compare")(comparing.compare)
 app.command("show")(reporting.show)
 app.command("open")(looking.open_run)
 app.command("runs")(looking.runs)
+app.command("view")(viewing.view)
 app.command("degrade")(degrading.degrade)
 app.command("import")(importing.import_recordings)
 app.command("export")(exporting.export)
+app.command("paper")(papering.paper)
 app.command("push")(pushing.push)
+app.command("submit")(submitting.submit)
+app.command("badge")(badge.badge)
 app.command("list")(listing.list_names)
 app.command("rename")(rearranging.rename)
 app.command("merge")(rearranging.merge)
 app.command("verify")(verifying.verify)
 app.command("recover")(recovering.recover)
+app.command("backup")(storing.backup)
+app.command("gc")(storing.gc)
 app.add_typer(factory.app, name="factory")
+app.add_typer(leaderboard.app, name="leaderboard")
 app.add_typer(suites.app, name="suite")
 app.add_typer(weights.app, name="weights")
 

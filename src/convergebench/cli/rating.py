@@ -107,9 +107,11 @@ def rate(
             new_links=new_links,
         )
         if plan_only:
+            from convergebench.serve.server import shown_host
+
             begun = begin_rating(run, request)
             _tell_plan(begun)
-            _tell_links(begun, base or f"http://{_shown(host)}:{port}", links)
+            _tell_links(begun, base or f"http://{shown_host(host)}:{port}", links)
             return
         _serve(run, request, host=host, port=port, base=base, links=links)
 
@@ -118,14 +120,10 @@ def _serve(run: Path, request: object, *, host: str, port: int, base: str | None
     from convergebench.cli.display import say, say_beside
     from convergebench.conductor.rating_collect import collect_ratings
     from convergebench.conductor.rating_setup import RatingRequest, begin_rating, read_settings, token_hash
-    from convergebench.errors import ConvergeBenchError, Prerequisite
-
-    try:
-        from convergebench.serve.app import RatingSite, rating_app
-        from convergebench.serve.server import bound_socket, is_loopback, rating_server
-    except ModuleNotFoundError as error:
-        raise Prerequisite(f"cbench rate needs {error.name}: pip install 'convergebench[serve]'") from error
-    from convergebench.serve.pictures import Pictures
+    from convergebench.errors import ConvergeBenchError
+    from convergebench.serve.rating.app import RatingSite, rating_app
+    from convergebench.serve.rating.pictures import Pictures
+    from convergebench.serve.server import bound_socket, is_loopback, page_server, shown_host
     from convergebench.store.images import open_images
     from convergebench.store.rating_book import RatingBook
     from convergebench.store.records import Records
@@ -134,7 +132,7 @@ def _serve(run: Path, request: object, *, host: str, port: int, base: str | None
     listening = bound_socket(host, port)  # before anything is written: the links name the port
     with listening:
         begun = begin_rating(run, request)
-        local = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+        local = f"http://{shown_host(host)}:{listening.getsockname()[1]}"
         _tell_plan(begun)
         _tell_links(begun, base or local, links)
         with closing(Records(run / "run.sqlite")) as records:
@@ -153,7 +151,7 @@ def _serve(run: Path, request: object, *, host: str, port: int, base: str | None
             if not is_loopback(host):
                 say_beside(f"other computers can reach this server on {host}; without a link they see nothing")
             say(f"serving on {local}; Ctrl-C stops the server and adds the answers to the run")
-            rating_server(rating_app(site)).run(sockets=[listening])
+            page_server(rating_app(site)).run(sockets=[listening])
     try:
         say(_collected(collect_ratings(run, begun.name), run))
     except ConvergeBenchError as error:
@@ -222,13 +220,6 @@ def _names(base: str | None, host: str) -> tuple[str, ...]:
 
     own = socket.gethostname().lower()
     return tuple(filter(None, (host, own, f"{own}.local", urlsplit(base or "").hostname)))
-
-
-def _shown(host: str) -> str:
-    """The host as a link names it; an address that stands for all of them is no name."""
-    if host in ("0.0.0.0", "::", ""):
-        return socket.gethostname()
-    return f"[{host}]" if ":" in host else host
 
 
 def _collected(done: RatingsCollected, run: Path) -> str:

@@ -34,20 +34,29 @@ def show(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     align: Align = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option("--group", help="Also compare groups of editors: NAME=EDITOR,EDITOR, at least twice."),
+    ] = None,
 ) -> None:
     """Print a run's ranking; works while the run is still in progress."""
     import json
 
     from convergebench.cli.console import PlainConsole
     from convergebench.cli.terminal import Terminal
+    from convergebench.conductor.grouping import grouped
     from convergebench.conductor.measuring import note_sizes
     from convergebench.conductor.reporting import analysed
     from convergebench.report.made import alignment
     from convergebench.report.terminal import print_ranking, ranking_json
 
     given, terminal = analysed(run, align), Terminal()
+    groups = grouped(run, group, align) if group else None
     if as_json:
-        terminal.say(json.dumps(ranking_json(given), ensure_ascii=False, indent=1, allow_nan=False))
+        found = ranking_json(given) | ({"groups": groups.rows} if groups else {})
+        terminal.say(json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False))
     else:
         print_ranking(given, PlainConsole())
+        for line in groups.sentences if groups else ():
+            terminal.say(line)
     note_sizes(run, str(alignment(given.manifest)), terminal)

@@ -9,6 +9,7 @@ import typer
 
 from convergebench.cli.flags import ALL_PLOTS, MOST_WORKERS, dollars, kinds_of
 from convergebench.cli.reporting import Plots
+from convergebench.cli.storing import CacheMb, Store
 from convergebench.redaction import redact
 
 if TYPE_CHECKING:
@@ -65,9 +66,28 @@ def run(
         int | None, typer.Option(min=1, max=MOST_WORKERS, help="Number of processes for measuring [default: all cores]")
     ] = None,
     device: Annotated[str, typer.Option(help="Device for the networks of metrics: auto, cpu, cuda, cuda:1.")] = "auto",
+    backend: Annotated[
+        str, typer.Option(help="Where editors and metrics work: local (this machine) or ray (a cluster's machines).")
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(help="With --backend ray: HOST:PORT of the cluster [default: this machine's, else a new one]"),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print cases, calls, dollars and hours, and stop.")
     ] = False,
+    until: Annotated[
+        str | None,
+        typer.Option(help="decided: run images in random order until the question of the study's [until] is decided."),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01,
+            max=100,
+            help="With --until: smallest difference of interest in points [default: the study's, or 5]",
+        ),
+    ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Edit and measure only.")] = False,
     plots: Plots = ALL_PLOTS,
     fail_under: Annotated[
@@ -85,8 +105,11 @@ def run(
         str | None,
         typer.Option(help="Also log to a tracker: tensorboard, mlflow or wandb [default: the study's, or none]"),
     ] = None,
+    store: Store = None,
+    cache_mb: CacheMb = None,
 ) -> None:
     """Run a study. Run the same command again to continue after a stop, or to add rounds, images or editors."""
+    from convergebench.backends.find import check_backend
     from convergebench.cli.forecasting import print_forecast
     from convergebench.cli.results import NOT_PASSED, require_place
     from convergebench.cli.terminal import Terminal
@@ -94,12 +117,14 @@ def run(
     from convergebench.conductor.alignment import alignment_for, check_alignment
     from convergebench.conductor.gating import GateOptions, require_gates
     from convergebench.conductor.options import RunOptions
+    from convergebench.conductor.storing import check_store
     from convergebench.conductor.study import require_names, with_changes
     from convergebench.studies.shipped import find_study
     from convergebench.studies.spec import read_spec
 
     root = run or Path("runs") / study.stem
     require_names(root, study)
+    check_backend(backend, address or "")
     file = find_study(study)
     written = read_spec(file)
     spec = with_changes(
@@ -112,16 +137,18 @@ def run(
         metrics=metric or (),
         pairs=pair or (),
         align=alignment_for(written, check_alignment(align), root),
+        difference=difference,
     )
-    planned, terminal = running.plan(spec, root), Terminal()
+    planned, terminal = running.plan(spec, root, until=until), Terminal()
     if file != study:
         terminal.note(f"note: {study} is the study that comes with the package: {file}")
     gates = GateOptions(fail_under, no_worse_than)
     require_gates(planned, gates)
     require_place(junit, "--junit")
     require_place(json_file, "--json")
+    check_store(root, store or "", cache_mb, dry=dry_run)
     if dry_run:
-        print_forecast(root, planned.prepared)
+        print_forecast(root, planned.prepared, planned.until)
         for line in (*planned.stage_lines, *(f"note: {line}" for line in planned.notes)):
             terminal.say(line)
         return
@@ -133,6 +160,10 @@ def run(
         report=not no_report,
         plots=kinds_of(plots),
         track=track or "",
+        backend=backend,
+        address=address or "",
+        store=store or "",
+        cache_mb=cache_mb,
     )
     outcome = running.run(planned, options, terminal)
     passed = True

@@ -13,19 +13,49 @@ SHOWN = 50
 """So many problems are listed; the others are counted."""
 
 
-def verify(run: Annotated[Path, typer.Argument(help="Run directory.")]) -> None:
-    """Check manifest, database and the hash of every stored image; list everything that is damaged."""
+def verify(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    store: Annotated[
+        str | None, typer.Option("--store", help="Confirm the URL that a received run names as its store.")
+    ] = None,
+    local: Annotated[bool, typer.Option("--local", help="Check the folder only, not its store.")] = False,
+) -> None:
+    """Check manifest, database, keys and the hash of every image, in the folder and at its store; list all damage."""
     from convergebench.cli.display import say
     from convergebench.errors import StudyError
     from convergebench.store.verify import totals
 
+    if store is not None:
+        from convergebench.store.remote.settings import confirm_typed
+
+        confirm_typed(run, store)
     found = all_problems(run)
+    checked = [] if local else _at_store(run, found)
     if found:
         raise StudyError(
             f"{run} has {problem_count(found)}; everything not listed is intact. Restore the files "
             f"from a copy, or rebuild the run with: cbench recover {run}{listed(found, SHOWN)}"
         )
     say(f"{run}: intact ({totals(run)})")
+    for line in checked:
+        say(line)
+
+
+def _at_store(run: Path, found: list[str]) -> list[str]:
+    """Add what is wrong at the run's store; lines about what is not."""
+    from convergebench.store.images import STORE
+
+    if not (run / STORE).is_file():
+        return []
+    from convergebench.store.remote.checking import check_store
+    from convergebench.store.verify import stored_images
+
+    checked = check_store(run, stored_images(run))
+    if checked is None:
+        return []
+    found += checked.faults
+    later = f"; {checked.not_yet:,} are not there yet (cbench backup {run})" if checked.not_yet else ""
+    return [f"{checked.url}: intact ({checked.read:,} images and the backup of the journal){later}"]
 
 
 def all_problems(run: Path) -> list[str]:

@@ -5,22 +5,23 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from convergebench.analysis import ANALYSIS_VERSION, Analysis, analyse
+from convergebench.analysis import Analysis, analyse
 from convergebench.analysis.decay import with_step_1
 from convergebench.analysis.parts import AnalysisContext, AnalysisPart, AnalysisResult
+from convergebench.analysis.sequential.result import until_analysis, without_fixed_claims
 from convergebench.analysis.series import named_series
+from convergebench.conductor.until_question import kept_question
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.failures import load_detector
 from convergebench.failures.base import DetectorFacts
-from convergebench.ids import content_hash
 from convergebench.metrics import load_metric
 from convergebench.registry import error_text, load, names
 from convergebench.report.input import ReportInput
 from convergebench.report.made import realigned
+from convergebench.report.manifest_facts import manifest_facts
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, read_manifest
 from convergebench.store.rubrics import readable
@@ -57,12 +58,7 @@ class AnalysedRun:
 
 def analyse_run(root: Path, align: str | None = None) -> AnalysedRun:
     """Analyse a run as it stands, under this alignment if one is given; it may still be going."""
-    frames = RunFrames(root)
-    try:
-        manifest = _aligned(read_manifest(root / "manifest.json"), frames, align)
-        context = _context(manifest, frames)
-    finally:
-        frames.close()
+    manifest, context = read_context(root, align)
     parts = list(study_of(manifest.study).analyses)
     if context.labels.height and "decay" not in parts:  # whatever its study, a run that was examined shows its failures
         parts.append("decay")
@@ -74,7 +70,27 @@ def analyse_run(root: Path, align: str | None = None) -> AnalysedRun:
             if name in BUILT_IN:
                 raise
             notes.append(str(error))  # the rest is still shown
-    return AnalysedRun(root, manifest, context, tuple(notes))
+    return AnalysedRun(root, manifest, _with_decision(root, context), tuple(notes))
+
+
+def _with_decision(root: Path, context: AnalysisContext) -> AnalysisContext:
+    """What a run that is made until it is decided has decided, with no claims for a fixed number of images."""
+    question, found = kept_question(root), context.results.get("comparison")
+    if question is None or not isinstance(found, Analysis):
+        return context
+    until = until_analysis(context, question)
+    own = without_fixed_claims(found, until, context.unit)
+    return replace(context, results={**context.results, "comparison": own, "until": until})
+
+
+def read_context(root: Path, align: str | None = None) -> tuple[Manifest, AnalysisContext]:
+    """The manifest of a run and its tables, before anything is computed from them."""
+    frames = RunFrames(root)
+    try:
+        manifest = _aligned(read_manifest(root / "manifest.json"), frames, align)
+        return manifest, _context(manifest, frames)
+    finally:
+        frames.close()
 
 
 def report_input(root: Path, align: str | None = None) -> ReportInput:
@@ -186,25 +202,3 @@ def _modes(labels: pl.DataFrame) -> dict[str, DetectorFacts]:
             if mode in known:
                 found[mode] = load_detector(mode).facts
     return found
-
-
-def manifest_facts(manifest: Manifest) -> dict[str, Any]:
-    """How a run was made, for whoever shows it."""
-    last = manifest.sessions[-1] if manifest.sessions else {}
-    return {
-        "name": manifest.name,
-        "study": manifest.study,
-        "created": manifest.created,
-        "command": last.get("command", ""),
-        "spec": manifest.spec,
-        "versions": last.get("versions", {}),
-        "git": last.get("git"),
-        "suite_hash": content_hash({name: source["sha256"] for name, source in manifest.sources.items()}),
-        "pairs_hash": content_hash(manifest.pairs),
-        "analysis_version": ANALYSIS_VERSION,
-        "sources": manifest.sources,
-        "pairs": manifest.pairs,
-        "editors": [{"name": name, **facts} for name, facts in manifest.editors.items()],
-        "metrics": [{"name": name, "fingerprint": identity} for name, identity in manifest.metrics.items()],
-        "sessions": manifest.sessions,
-    }

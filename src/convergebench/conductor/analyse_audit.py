@@ -16,11 +16,11 @@ from convergebench.analysis.audit.positions import chain_roles, positions, retur
 from convergebench.analysis.audit.result import INPUTS, AuditInput
 from convergebench.analysis.decay import with_step_1
 from convergebench.analysis.series import named_series, without_first
-from convergebench.conductor.analyse import manifest_facts
 from convergebench.errors import ConvergeBenchError, StudyError
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import MetricFacts
 from convergebench.report.audit.input import AuditReportInput, PictureKey
+from convergebench.report.manifest_facts import manifest_facts
 from convergebench.store.frames import RunFrames
 from convergebench.store.manifest import Manifest, command_line, read_manifest
 from convergebench.store.rubrics import readable

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from convergebench.backends.base import Backend
+from convergebench.backends.local import LOCAL
 from convergebench.conductor.alignment import check_alignment, sizes_note
 from convergebench.conductor.editing import note_unsettled
 from convergebench.conductor.growing import keep_own
@@ -23,7 +25,7 @@ from convergebench.measuring.asking import asker_of, fill_in
 from convergebench.measuring.measure import fingerprints, split_metrics
 from convergebench.measuring.measure import measure as measure_pixels
 from convergebench.metrics import expand, load_metric
-from convergebench.metrics.place import Place, choose
+from convergebench.metrics.place import Place
 from convergebench.metrics.readiness import require
 from convergebench.progress import Progress
 from convergebench.roles.base import Role
@@ -135,6 +137,7 @@ def fill(
     observer: Observer,
     begun: MeasuringAlongside | None = None,
     report_seconds: float | None = None,
+    backend: Backend = LOCAL,
 ) -> tuple[int, str | None]:
     """Everything that is missing, pixels first, then questions: rows added, and why it stopped.
 
@@ -149,8 +152,9 @@ def fill(
             progress.then, progress.then_seconds = "the report", report_seconds
         with observer.watch("measuring", progress, unit="values"):
             added = 0 if begun is None else begun.finish()
-            added += measure_pixels(run, pixels, align_mode=align, workers=workers, progress=progress, place=place)
-            measure_anchors(run, pixels, workers=workers, place=place, progress=progress)
+            how: dict[str, Any] = {"workers": workers, "place": place, "progress": progress, "backend": backend}
+            added += measure_pixels(run, pixels, align_mode=align, **how)
+            measure_anchors(run, pixels, **how)
     if not questions:
         return added, None
     asking = Progress()
@@ -165,10 +169,9 @@ def fill(
     return added + asked.added, asked.stopped
 
 
-def place_for(metrics: Sequence[str], device: str, precision: str) -> Place:
-    """Where these metrics run; torch is looked for only if one of them is a network."""
-    networks = any(load_metric(name).facts.network for name in metrics)
-    return choose(device if networks or device != "auto" else "cpu", precision)
+def place_for(metrics: Sequence[str], device: str, precision: str, backend: Backend = LOCAL) -> Place:
+    """Where these metrics run."""
+    return backend.place(device, precision, networks=any(load_metric(name).facts.network for name in metrics))
 
 
 def read_roles(path: Path) -> dict[str, Any]:

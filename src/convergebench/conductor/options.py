@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from convergebench.backends.find import check_backend
 from convergebench.errors import StudyError
 
 PLOTS = ("png", "svg", "pdf")
@@ -76,10 +77,19 @@ class RunOptions:
     plots: tuple[str, ...] = PLOTS
     track: str = ""
     """Tracker that is told too: tensorboard, mlflow, wandb; empty: that of the study, if it names one."""
+    backend: str = "local"
+    """Where editors and metrics are carried out: local or ray."""
+    address: str = ""
+    """Of the cluster; empty: that of this machine, or a new one of this machine alone."""
+    store: str = ""
+    """URL at which images and a backup of the journal are kept too; empty: where the run has them already."""
+    cache_mb: int | None = None
+    """With a store: most megabytes of images in the folder; None: as before."""
 
     def __post_init__(self) -> None:
         """Refuse what no command line would take."""
         _check(self.workers, self.max_cost)
+        check_backend(self.backend, self.address)
         check_plots(self.plots)
 
 

@@ -92,6 +92,7 @@ def prepare(
         fixed={**fixed, **own},
         roles=players,
         options={entry.name: _made_of(entry) for entry in entries},
+        resources={entry.name: entry.resources.as_resources() for entry in entries if entry.resources is not None},
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from convergebench.conductor.study import require_names
+from convergebench.conductor.until_question import require_not_stopped
 from convergebench.datasets.atomic import require_free, whole_folder
 from convergebench.documents import fault_in
 from convergebench.errors import StudyError
@@ -45,6 +46,8 @@ def merge(roots: Sequence[Path], into: Path) -> Merged:
             raise StudyError(f"{roots[place]} is named twice")
         if root == into.resolve() or root in into.resolve().parents:
             raise StudyError(f"--into {into} lies in {roots[place]}; name a new folder")
+    for root in roots:
+        require_not_stopped(root, "a merged run")
     require_names(into)
     require_free(into, "--into")
     with whole_folder(into, flag="--into") as folder:

@@ -35,6 +35,7 @@ def with_changes(
     metrics: Sequence[str] = (),
     align: str | None = None,
     pairs: Sequence[str] = (),
+    difference: float | None = None,
     where: str = "flags",
 ) -> StudySpec:
     """The study with these values in place of its own; what is not given stays."""
@@ -66,4 +67,6 @@ def with_changes(
         content["measure"]["metrics"] = list(metrics)
     if align:
         content["measure"]["align"] = align
+    if difference is not None:
+        content["until"] = {**content.get("until", {}), "difference": difference}
     return parse_spec(content, where=where)

@@ -9,7 +9,7 @@ from convergebench.datasets.fields import Field, Table
 from convergebench.datasets.formats.base import Format
 from convergebench.datasets.licences import read_licence
 from convergebench.datasets.patches import PatchPlan
-from convergebench.datasets.sheet import sheet
+from convergebench.datasets.sheet import as_code, as_text, sheet
 from convergebench.datasets.source import RunSource
 from convergebench.datasets.tally import Tally
 from convergebench.store.manifest import Manifest
@@ -32,7 +32,8 @@ def description(manifest: Manifest, tally: Tally) -> str:
     if tally.simulated and tally.simulated >= set(tally.editors):
         return f"{summary} All editors are simulated: no generative model made these images."
     if tally.simulated:
-        return f"{summary} Simulated editors, which are programs and not models: {', '.join(sorted(tally.simulated))}."
+        names = as_text(", ".join(sorted(tally.simulated)))
+        return f"{summary} Simulated editors, which are programs and not models: {names}."
     return summary
 
 
@@ -50,7 +51,7 @@ def card(
     """Everything below the front matter; `own` are paragraphs of the study's own parts."""
     manifest = source.manifest
     parts = [
-        [f"# {name}", description(manifest, tally), "Step 0 of every chain is the untouched source."],
+        [f"# {as_text(name)}", description(manifest, tally), "Step 0 of every chain is the untouched source."],
         _contents(manifest, tally),
         *([list(own)] if own else []),
         _made(source, tally),
@@ -69,9 +70,9 @@ def _contents(manifest: Manifest, tally: Tally) -> list[str]:
         facts = manifest.pairs.get(variant, {})
         variants.append(
             [
-                f"`{variant}`",
-                tally.families[variant],
-                str(facts.get("origin", "")),
+                as_code(variant),
+                as_text(tally.families[variant]),
+                as_text(facts.get("origin", "")),
                 f"{tally.chains[variant]:,}",
                 f"{tally.records[variant]:,}",
                 _asked(facts),
@@ -79,15 +80,15 @@ def _contents(manifest: Manifest, tally: Tally) -> list[str]:
         )
     editors = [
         [
-            f"`{editor}`",
+            as_code(editor),
             _kind(manifest, editor),
             f"{tally.editors[editor]:,}",
-            ", ".join(sorted(tally.models.get(editor, ()))),
+            as_text(", ".join(sorted(tally.models.get(editor, ())))),
         ]
         for editor in sorted(tally.editors)
     ]
     splits = [
-        [f"`{split}`", f"{tally.splits[split]:,}", str(len(tally.sources[split]))] for split in sorted(tally.splits)
+        [as_code(split), f"{tally.splits[split]:,}", str(len(tally.sources[split]))] for split in sorted(tally.splits)
     ]
     return [
         "## What is in it",
@@ -111,27 +112,28 @@ def _asked(facts: Mapping[str, Any]) -> str:
     words = facts.get("instructions") or facts.get("steps") or [facts.get("forward"), facts.get("backward")]
     different = list(dict.fromkeys(str(word) for word in words if word))
     if len(different) > 3:
-        return f"{len(different)} prompts in turn, the first: “{different[0]}”"
-    return "; ".join(f"“{word}”" for word in different)
+        return f"{len(different)} prompts in turn, the first: “{as_text(different[0])}”"
+    return "; ".join(f"“{as_text(word)}”" for word in different)
 
 
 def _made(source: RunSource, tally: Tally) -> list[str]:
     manifest = source.manifest
     sessions = [
         [
-            str(one.get("started", "")),
-            str(one.get("versions", {}).get("convergebench", "")),
-            str((one.get("git") or {}).get("commit", ""))[:12] + ("+" if (one.get("git") or {}).get("dirty") else ""),
-            str(one.get("platform", "")),
+            as_text(one.get("started", "")),
+            as_text(one.get("versions", {}).get("convergebench", "")),
+            as_text((one.get("git") or {}).get("commit", ""))[:12]
+            + ("+" if (one.get("git") or {}).get("dirty") else ""),
+            as_text(one.get("platform", "")),
         ]
         for one in manifest.sessions
     ]
-    ended = ", ".join(f"{count:,} {status}" for status, count in tally.statuses.most_common())
+    ended = ", ".join(f"{count:,} {as_text(status)}" for status, count in tally.statuses.most_common())
     return [
         "## How it was made",
-        f"By the study `{manifest.study}` of ConvergeBench, run `{manifest.name}` (manifest sha256 "
-        f"`{source.manifest_sha256}`), begun {manifest.created}. Images are the bytes that each editor sent, never "
-        f"re-encoded. Chains: {ended}. The editors' calls cost ${tally.cost:,.2f}.",
+        f"By the study {as_code(manifest.study)} of ConvergeBench, run {as_code(manifest.name)} (manifest "
+        f"sha256 `{source.manifest_sha256}`), begun {as_text(manifest.created)}. Images are the bytes that each editor "
+        f"sent, never re-encoded. Chains: {ended}. The editors' calls cost ${tally.cost:,.2f}.",
         sheet(["commands that wrote to the run", "convergebench", "commit (+: changed files)", "platform"], sessions),
     ]
 
@@ -177,7 +179,7 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
     lines = []
     if tally.simulated:
         lines.append(
-            "Simulated editors (" + ", ".join(f"`{name}`" for name in sorted(tally.simulated)) + ") are programs "
+            "Simulated editors (" + ", ".join(as_code(name) for name in sorted(tally.simulated)) + ") are programs "
             "with a known outcome. Their images are no evidence about any generative model."
         )
     lines.append(
@@ -189,27 +191,29 @@ def _limits(source: RunSource, tally: Tally) -> list[str]:
         counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.without_picture.items()))
         lines.append(f"Steps without an image: {counts}. Their chains end there, which is a result, not an error.")
     if tally.rows["labels"]:
-        seen = ", ".join(f"`{mode}` in {count}" for mode, count in tally.failures.most_common()) or "none seen"
+        seen = ", ".join(f"{as_code(mode)} in {count}" for mode, count in tally.failures.most_common()) or "none seen"
         lines.append(f"Failure labels come from rules unless the table says otherwise; chains that show them: {seen}.")
     else:
         lines.append("The images were not examined for failure modes; `failures` is null throughout.")
     if not tally.rows["measurements"]:
         lines.append("Nothing was measured.")
     else:
-        lines.append(f"Measurements use the alignment `{source.align}`. None is a human judgement unless it says so.")
+        lines.append(
+            f"Measurements use the alignment {as_code(source.align)}. None is a human judgement unless it says so."
+        )
     lines.append("A provider may change a model under the same name; `started` and `model_id` record what is known.")
     return ["## Limits", "\n".join(f"- {line}" for line in lines)]
 
 
 def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
     rows = [
-        [licence, _meaning(licence), str(len(names)), f"{tally.licences[licence]:,}"]
+        [as_text(licence), _meaning(licence), str(len(names)), f"{tally.licences[licence]:,}"]
         for licence, names in sorted(tally.source_licences.items())
     ]
     if given is not None and given not in tally.source_licences:
         rows.append([given, "chosen by the author of this data set", "0", f"{tally.licences[given]:,}"])
     sources = [
-        f"- `{name}`: {_credited(manifest.sources.get(name, {}), address)}"
+        f"- {as_code(name)}: {_credited(manifest.sources.get(name, {}), address)}"
         for name, address in sorted(tally.addresses.items())
     ]
     paragraphs = [
@@ -219,7 +223,7 @@ def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
         sheet(["licence", "what it asks", "source images", "pictures under it"], rows),
     ]
     if tally.left_out:
-        kept = ", ".join(f"{count:,} under {licence}" for licence, count in tally.left_out.most_common())
+        kept = ", ".join(f"{count:,} under {as_text(licence)}" for licence, count in tally.left_out.most_common())
         paragraphs.append(f"Left out, because the licence of their source restricts derived works: {kept}.")
     return [*paragraphs, "Sources:", "\n".join(sources)]
 
@@ -227,7 +231,7 @@ def _licences(tally: Tally, given: str | None, manifest: Manifest) -> list[str]:
 def _credited(source: Mapping[str, Any], address: str) -> str:
     """The line of credit that the source's licence asks for, then where its file comes from."""
     parts = [str(source.get("credit") or "").rstrip("."), address]
-    return " ".join(". ".join(part for part in parts if part).split())
+    return as_text(". ".join(part for part in parts if part))
 
 
 def _meaning(text: str) -> str:

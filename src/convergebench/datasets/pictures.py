@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import threading
 import zipfile
 import zlib
@@ -16,7 +17,9 @@ from convergebench.datasets.chains import Picture
 from convergebench.errors import StudyError
 from convergebench.images.cells import cell_of
 from convergebench.images.folder import SUFFIXES
+from convergebench.images.inside import is_inside, leads_out
 from convergebench.images.parquet_bounds import require_plausible_size
+from convergebench.images.table_errors import table_errors
 
 BLOCK_BYTES = 64 << 20
 """Approximate size of a block of table rows that are read together: one row alone would cost as much."""
@@ -28,19 +31,14 @@ LARGEST = 512 << 20
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that can be read in part."""
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
+"""What Python's reader raises on damaged archives."""
 _READING = threading.Lock()
 
 
 def is_image(path: Path) -> bool:
     """Whether the name is that of an image file; hidden files are not."""
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
-
-
-def is_inside(root: Path, path: Path) -> bool:
-    """Whether a file is below a folder after following links; blobs of the Hub's cache belong to the set."""
-    real, home = path.resolve(), root.resolve()
-    snapshots = (above for above in (home, *home.parents) if above.parent.name == "snapshots")
-    return any(real.is_relative_to(one) for one in (home, *(above.parent.parent / "blobs" for above in snapshots)))
 
 
 def in_file(path: Path) -> Picture:
@@ -51,7 +49,7 @@ def in_file(path: Path) -> Picture:
 def in_folder(root: Path, name: str) -> Picture | None:
     """The file that a set names relative to its folder, None if it is not there; a name may not lead out of it."""
     relative = PurePosixPath(name)
-    if relative.is_absolute() or ".." in relative.parts:
+    if leads_out(name):
         raise StudyError(f"'{name}' is outside {root}; a data set may only name files inside its own folder")
     path = root.joinpath(*relative.parts)
     try:
@@ -107,7 +105,16 @@ def _read_zip(archive: Path, name: str) -> bytes:
             size = _checked_size(member.file_size, f"{name} in {archive}")
             with opened.open(member) as stream:
                 return stream.read(size + 1)  # one more byte, so that the checksum is verified at the end
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+    except (
+        OSError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        KeyError,
+        RuntimeError,
+        ValueError,
+        struct.error,
+    ) as error:
         raise StudyError(f"cannot read {name} from {archive}: {error}") from error
 
 
@@ -146,7 +153,8 @@ def _read_cell(path: Path, column: str, row: int) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _rows_at_once(path: Path, stamp: int) -> int:
-    rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    with table_errors(path):
+        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
     return max(1, min(rows, BLOCK_BYTES * rows // max(1, path.stat().st_size)))
 
 
@@ -154,7 +162,5 @@ def _rows_at_once(path: Path, stamp: int) -> int:
 def _block(path: Path, stamp: int, column: str, number: int, rows: int) -> pl.Series:
     """As a Polars column: only the requested cell becomes a Python object."""
     require_plausible_size(path, (column,))
-    try:
+    with table_errors(path):
         return pl.scan_parquet(path).select(column).slice(number * rows, rows).collect().get_column(column)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise StudyError(f"cannot read {path}: {' '.join(str(error).split())}") from error

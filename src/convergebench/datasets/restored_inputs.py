@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from convergebench.datasets.chains import Picture, RecordedSource
-from convergebench.datasets.pictures import in_file, is_image, is_inside
+from convergebench.datasets.pictures import in_file, is_image
 from convergebench.errors import StudyError
 from convergebench.images.folder import slug
+from convergebench.images.inside import is_inside
 from convergebench.images.manifest import read_manifest
 from convergebench.kinds import LONGEST_WORD, is_word
 from convergebench.store.images import read_image

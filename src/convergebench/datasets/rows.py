@@ -15,6 +15,7 @@ import polars as pl
 from convergebench.errors import StudyError
 from convergebench.images.cells import require_small
 from convergebench.images.parquet_bounds import require_plausible_size
+from convergebench.images.table_errors import table_errors
 from convergebench.sheets import unguarded
 
 Row = dict[str, Any]
@@ -26,12 +27,13 @@ def columns_of(path: Path) -> frozenset[str]:
     """The columns of a Parquet or CSV table, or the keys of the first JSON line; empty if it cannot be read."""
     try:
         if path.suffix == ".parquet":
-            return frozenset(pl.read_parquet_schema(path))
+            with table_errors(path):
+                return frozenset(pl.read_parquet_schema(path))
         with path.open(encoding="utf-8-sig", newline="") as stream:
             if path.suffix == ".csv":
                 return frozenset(next(csv.reader(stream), []))
             first = json.loads(stream.readline() or "null")
-    except (OSError, ValueError, RecursionError, csv.Error, pl.exceptions.PolarsError):
+    except (OSError, ValueError, RecursionError, csv.Error, StudyError):
         return frozenset()
     return frozenset(first) if isinstance(first, dict) else frozenset()
 
@@ -106,14 +108,12 @@ def require_unicode(value: Any, *, what: str) -> None:
 
 
 def _parquet(path: Path, columns: Sequence[str] | None) -> list[Row]:
-    try:
+    with table_errors(path):
         table = pl.scan_parquet(path)
         there = table.collect_schema().names()
         chosen = there if columns is None else [column for column in columns if column in there]
         require_plausible_size(path, chosen)
         return require_small(table.select(chosen).collect(), str(path)).to_dicts()
-    except pl.exceptions.PolarsError as error:
-        raise StudyError(f"{path} is not a readable Parquet file ({' '.join(str(error).split())[:120]})") from error
 
 
 def _csv(path: Path, text: str) -> list[Row]:

@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import NamedTuple
 
 from convergebench.registry import error_text
-from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits
+from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits, Resources
 
 PROCESSOR = "this processor"
 """Account name shared by all editors that run on the CPU, since they share its cores."""
@@ -40,6 +40,9 @@ class BaseEditor(ABC):
     limits: Limits
     weights: Sequence[str] = ()
     """Names of the weight files that it loads, as `cbench weights list` has them."""
+    resources: Resources | None = None
+    """What a copy needs of a machine of a cluster; None: it works in the command's process, unless the study says
+    what it resources. Editors that share the processor need one core."""
 
     def lacks(self) -> list[str]:
         """What is missing before the first call can work, each with the command to type; empty if ready."""

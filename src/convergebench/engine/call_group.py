@@ -52,6 +52,11 @@ class CallGroup:
             made.channel.stop(self._stopping)
         return made
 
+    def begin(self) -> None:
+        """Before the first call, inside the event loop that makes the calls."""
+        for caller in self._callers:
+            caller.begin()
+
     def stop(self, reason: ConvergeBenchError) -> None:
         """Begin no further call; the answers of calls in flight are waited for."""
         self._stopping = self._stopping or reason

@@ -49,6 +49,13 @@ class CallRequest(Protocol):
         """Uncommitted rows of the chain; committed with the answer and then removed from the list."""
 
 
+class Capacity(Protocol):
+    """How many calls can be carried out at once, where machines come and go."""
+
+    def listen(self, resize: Callable[[int], None]) -> None:
+        """Call this with the number now and at every change, inside the event loop of the caller."""
+
+
 class Received(Protocol):
     """What came back from a call."""
 
@@ -97,6 +104,8 @@ class Endpoint(ABC, Generic[RequestT, ReceivedT, AnswerT]):
     """The error message if a limit on cost is set and the price is unknown."""
     composed: bool = False
     """Whether all it spends is spent by its parts."""
+    capacity: Capacity | None = None
+    """How many calls it can take at once, where that changes during the run."""
 
     @abstractmethod
     def price(self, request: RequestT | None = None) -> Price:
@@ -148,6 +157,11 @@ class Caller(Generic[RequestT, ReceivedT, AnswerT]):
         self.channel = Channel(endpoint.name, endpoint.limits, retry=retry, progress=progress, account=account)
         self._journal, self._ledger, self._progress = journal, ledger, progress
         self._in_flight: InFlight[AnswerT] = InFlight()
+
+    def begin(self) -> None:
+        """Follow the number of calls that the endpoint can take; needs a running event loop."""
+        if self.endpoint.capacity is not None:
+            self.endpoint.capacity.listen(self.channel.resize)
 
     async def answer(self, request: RequestT) -> AnswerT:
         """From the journal, from another run, or by calling; equal requests at the same time share one call."""

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from convergebench.engine.gate import AccountLimits, Gate
 from convergebench.engine.retry import RetryPolicy
-from convergebench.errors import BadReply, ConvergeBenchError, Transient
+from convergebench.errors import BadReply, ConvergeBenchError, Transient, WorkerLost
 from convergebench.progress import Progress
 from convergebench.redaction import redact
 from convergebench.types import Limits
@@ -48,6 +48,10 @@ class Channel:
         self.stopping = self.stopping or reason
         self._gate.halt()
 
+    def resize(self, at_once: int) -> None:
+        """Allow another number of calls in flight: a backend has more or fewer copies of the editor now."""
+        self._gate.resize(at_once)
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """One slot among the calls in flight; raises the reason if there will be no further call."""
@@ -63,8 +67,8 @@ class Channel:
                 result = await attempt(number)
             except (Transient, BadReply) as error:
                 tried = number - first + 1
-                # a provider that sends Retry-After is not down
-                if getattr(error, "retry_after", None) is None:
+                # a provider that sends Retry-After is not down, and a lost worker is no fault of the editor
+                if getattr(error, "retry_after", None) is None and not isinstance(error, WorkerLost):
                     self.failed(str(error))
                 if tried == self._retry.attempts:
                     raise StepFailed(f"{tried} attempts failed, last: {redact(str(error))}") from error

@@ -65,6 +65,7 @@ class EditorEndpoint(Endpoint[StepRequest, Edited, StepRow]):
         self.editor = editor
         self.name = self.label = name
         self.limits = editor.limits
+        self.capacity = getattr(editor, "capacity", None)
         self.composed = calls_parts(editor)
         self.unpriced = (
             f"--max-cost cannot be kept: the price of {name} is unknown; in the study file give it, or the editor "

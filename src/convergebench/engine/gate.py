@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 
@@ -20,13 +21,56 @@ class AccountLimits:
         self.slots = None if together is None else asyncio.Semaphore(together)
 
 
+class Slots:
+    """A semaphore, first come first served, whose number of slots may change while they are in use."""
+
+    def __init__(self, number: int) -> None:
+        self._number, self._taken = number, 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def resize(self, number: int) -> None:
+        """From now on so many; slots in use are never taken away."""
+        self._number = number
+        self._wake()
+
+    async def __aenter__(self) -> None:
+        if self._taken < self._number and not self._waiting:
+            self._taken += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # its turn came at the same moment
+                self._leave()
+            else:
+                with suppress(ValueError):
+                    self._waiting.remove(turn)
+            raise
+
+    async def __aexit__(self, *error: object) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._taken -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting and self._taken < self._number:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._taken += 1
+                turn.set_result(None)
+
+
 class Gate:
     """First come, first served, so that all chains of an editor advance together."""
 
     def __init__(self, limits: Limits, account: AccountLimits | None = None) -> None:
         self.limits = limits
         self._account = account or AccountLimits()
-        self._slots = asyncio.Semaphore(limits.at_once)
+        self._slots = Slots(limits.at_once)
         self._next_start = 0.0
         self._halted = asyncio.Event()
 
@@ -36,6 +80,10 @@ class Gate:
         async with self._slots, self._account.slots or nullcontext():
             await self._pace()
             yield
+
+    def resize(self, at_once: int) -> None:
+        """Allow another number of calls in flight, at least one."""
+        self._slots.resize(max(1, at_once))
 
     def pause(self, seconds: float) -> None:
         """Let no call begin for a while: the provider asked for it."""

@@ -66,9 +66,9 @@ class PartCalls(Spending):
 
     async def _called(self, key: str, part: Editor, request: EditRequest, price: Price) -> Edited:
         attempt = Attempt(self._step, self._number(), self._editor, price, part=stored_text(part.name))
-        await self._journal.commit([attempt.intent()])
         charge = Charge(price.dollars, settled=False)
         try:
+            await self._journal.commit([attempt.intent()])  # written even if a time limit ends the wait for it
             edited = await call_editor(part, request)
             kept = await self._images.in_thread(store_image, self._images, edited, part, part.name)
             charge = Charge(edited.dollars)

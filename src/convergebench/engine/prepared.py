@@ -10,12 +10,12 @@ from convergebench.engine.plan import Chain
 from convergebench.metrics import load_metric
 from convergebench.roles import defaults
 from convergebench.roles.base import Role
-from convergebench.types import Editor, SourceImage
+from convergebench.types import Editor, Resources, SourceImage
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that a run needs."""
+    """Everything that a run resources."""
 
     study: str
     sources: tuple[SourceImage, ...]
@@ -28,6 +28,8 @@ class Prepared:
     fixed: Mapping[str, Any]
     options: Mapping[str, Mapping[str, Any]]
     """Per editor: its registered name and options."""
+    resources: Mapping[str, Resources] = field(default_factory=dict)
+    """Per editor: what the study says a copy of it needs of a machine."""
     recordings: Mapping[str, str] = field(default_factory=dict)
     """Per imported chain: the hash of its content."""
     left_out: tuple[str, ...] = ()

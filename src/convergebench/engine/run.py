@@ -111,6 +111,7 @@ class Engine:
                 opened.append(self._chain_row(chain, "open", "", 0))
         await self.journal.commit(opened)
         room = asyncio.Semaphore(OPEN_AT_ONCE)
+        self._calls.begin()
         try:
             async with asyncio.TaskGroup() as group:
                 for chain in interleave(todo):

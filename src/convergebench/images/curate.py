@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from polars.exceptions import PolarsError
-
 from convergebench.documents import toml_table
 from convergebench.errors import StudyError
 from convergebench.ids import canonical
@@ -84,7 +82,7 @@ def _pool(source: str) -> tuple[CandidatePool, str]:
     for reader in (read_coco, read_imgedit, read_i2ebench, read_tables, read_plain_folder):
         try:
             pool = reader(folder)
-        except (KeyError, IndexError, TypeError, AttributeError, PolarsError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
             name = reader.__name__.removeprefix("read_")
             raise StudyError(f"{source} looks like {name} but is not laid out that way ({error!r:.100})") from error
         if pool is not None:

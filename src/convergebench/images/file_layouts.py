@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.errors import StudyError
-from convergebench.images.candidates import Candidate, CandidatePool, read_bytes
+from convergebench.images.candidates import Candidate, CandidatePool, read_bytes, read_named
 from convergebench.images.folder import image_files, image_ids, kind_of, kinds_file
 from convergebench.images.kinds import AnnotatedBox, kind_from_boxes, kind_from_instruction, kind_from_subject
 
@@ -56,7 +56,7 @@ def _coco_images(folder: Path, path: Path, content: dict[str, Any]) -> Iterable[
             group=largest.category if largest else "nothing",
             licence=licences.get(image.get("license"), "not stated"),
             source=f"COCO {part}: {image.get('flickr_url') or image['file_name']}",
-            read=partial(_first_file, (folder / part / image["file_name"], folder / "images" / image["file_name"])),
+            read=partial(read_named, folder, f"{part}/{image['file_name']}", f"images/{image['file_name']}"),
         )
 
 
@@ -78,7 +78,7 @@ def read_imgedit(folder: Path) -> CandidatePool | None:
     path = next((found for name in names for found in sorted(folder.rglob(name))), None)
     if path is None:
         return None
-    roots = (path.parent, folder, folder / "singleturn", folder / "Benchmark" / "singleturn")
+    roots = (path.parent.relative_to(folder).as_posix(), ".", "singleturn", "Benchmark/singleturn")
     candidates: dict[str, Candidate] = {}
     for row in _json(path).values():
         name = row["id"]
@@ -90,7 +90,7 @@ def read_imgedit(folder: Path) -> CandidatePool | None:
                 group=row["edit_type"],
                 licence="not stated",
                 source=f"ImgEdit benchmark: {name}",
-                read=partial(_first_file, tuple(root / name for root in roots)),
+                read=partial(read_named, folder, *(f"{root}/{name}" for root in roots)),
             ),
         )
     rule = "ImgEdit's subject folder where it tells, else the words of the first instruction"
@@ -112,7 +112,7 @@ def read_i2ebench(folder: Path) -> CandidatePool | None:
             group=path.stem,
             licence="Apache-2.0 (data set); photographs as in COCO",
             source=f"I2EBench: {path.stem}/{row['image']}",
-            read=partial(_first_file, tuple(path.parent / sub / row["image"] for sub in ("gt", "input", "images", ""))),
+            read=partial(read_named, path.parent, *(f"{sub}/{row['image']}" for sub in ("gt", "input", "images", "."))),
         )
         for path, content in contents
         for row in content.values()
@@ -153,7 +153,3 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StudyError(f"cannot read {path} as JSON: {error}") from error
-
-
-def _first_file(paths: tuple[Path, ...]) -> bytes:
-    return next((path.read_bytes() for path in paths if path.is_file()), b"")

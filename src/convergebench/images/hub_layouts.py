@@ -15,10 +15,11 @@ from typing import Any
 import polars as pl
 
 from convergebench.images.arrow_bounds import require_uncompressed
-from convergebench.images.candidates import Candidate, CandidatePool, read_bytes
+from convergebench.images.candidates import Candidate, CandidatePool, read_named
 from convergebench.images.cells import cell_of, require_small
 from convergebench.images.kinds import group_from_instruction, kind_from_instruction
 from convergebench.images.parquet_bounds import require_plausible_size
+from convergebench.images.table_errors import table_errors
 
 _ARROW_FILE = b"ARROW1"
 
@@ -95,9 +96,13 @@ def read_tables(folder: Path) -> CandidatePool | None:
     """The candidates of a folder of Parquet or Arrow files in a known layout; None when it is not one."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".parquet", ".arrow") and path.is_file())
     for path in files:
-        layout = _layout(_scan(path).collect_schema().names())
+        with table_errors(path):
+            layout = _layout(_scan(path).collect_schema().names())
         if layout is not None:
-            found = [one for file in files for one in _candidates(file, folder, layout)]
+            found = []
+            for file in files:
+                with table_errors(file):
+                    found += _candidates(file, folder, layout)
             rule = "words of the first instruction: people → face, places → scene, else object"
             return CandidatePool(layout.name, rule, _first_per_image(found))
     return None
@@ -159,17 +164,18 @@ def _first_per_image(candidates: list[Candidate]) -> list[Candidate]:
 
 def _image(path: Path, column: str, row: int) -> bytes:
     where = f"{path}, row {row}, {column}"
-    if path.suffix == ".parquet":
-        require_plausible_size(path, (column,))
-        value = cell_of(pl.scan_parquet(path).select(column).slice(row, 1).collect().get_column(column), 0, where)
-    else:
-        value = cell_of(_arrow_images(path, column), row, where)
+    with table_errors(path):
+        if path.suffix == ".parquet":
+            require_plausible_size(path, (column,))
+            value = cell_of(pl.scan_parquet(path).select(column).slice(row, 1).collect().get_column(column), 0, where)
+        else:
+            value = cell_of(_arrow_images(path, column), row, where)
     if isinstance(value, list):
         value = next(iter(value), None)
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
     if isinstance(value, str):
-        return read_bytes(path.parent / value)
+        return read_named(path.parent, value)
     return value if isinstance(value, bytes) else b""
 
 

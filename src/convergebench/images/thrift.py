@@ -33,6 +33,8 @@ class ThriftReader:
         return found
 
     def _value(self, kind: int, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise Unreadable("nested too deep")
         if kind in (1, 2, 3):  # inside a list a boolean takes one byte
             return self._byte()
         if kind in (4, 5, 6):

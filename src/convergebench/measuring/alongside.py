@@ -10,18 +10,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from convergebench.backends.base import Backend, WorkPool
+from convergebench.backends.local import LOCAL
 from convergebench.images.align import AlignMode
 from convergebench.measuring.batches import Batches, lanes
 from convergebench.measuring.measure import measurement_rows, metric_fingerprint
-from convergebench.measuring.worker import MeasuredTask, measure_task
+from convergebench.measuring.task import MeasuredTask
+from convergebench.measuring.worker import measure_task
 from convergebench.metrics import load_metric
 from convergebench.metrics.place import Place
-from convergebench.processes import end_workers, worker_pool
 from convergebench.progress import Progress
 from convergebench.store.queries.measuring import comparisons_of_chain
 from convergebench.store.records import Records
@@ -61,6 +63,7 @@ class MeasuringAlongside:
         place: Place,
         workers: int | None = None,
         use_device: bool = True,
+        backend: Backend = LOCAL,
     ) -> None:
         """`use_device`: whether networks may have the GPU while editors work."""
         self.progress = Progress()
@@ -69,11 +72,11 @@ class MeasuringAlongside:
         self._run, self._align, self._place = run, align_mode, place
         self._loaded = {name: load_metric(name) for name in metrics}
         self._identities = {name: metric_fingerprint(one, place.precision) for name, one in self._loaded.items()}
-        found = [lane for lane in lanes(self._loaded, place, workers) if lane.metrics and not lane.in_process]
+        found = [lane for lane in lanes(self._loaded, place, workers, backend) if lane.metrics and not lane.in_process]
         # the first lane runs on the CPU; an editor's network may need all of the GPU's memory
         self._lanes = found if use_device or place.device == "cpu" else found[:1]
         self._events: SimpleQueue[_Grown | _Closing | _Done] = SimpleQueue()
-        self._pools: list[ProcessPoolExecutor] = []
+        self._pools: list[WorkPool] = []
         self._failed = self._closing = False
         self._thread = threading.Thread(target=self._work, name="measuring", daemon=True)
 
@@ -87,7 +90,7 @@ class MeasuringAlongside:
         self._events.put(_Closing())
         if self._thread.is_alive():
             for pool in self._pools:
-                end_workers(pool)
+                pool.end()
         self._thread.join()
 
     def chain_grew(self, editor: str, case: str) -> None:
@@ -109,7 +112,7 @@ class MeasuringAlongside:
         finally:
             records.close()
             for pool in self._pools:
-                end_workers(pool) if self._failed else pool.shutdown()
+                pool.end() if self._failed else pool.finish()
 
     def _measure(self, records: Records) -> None:
         batches: list[Batches] = []
@@ -126,7 +129,7 @@ class MeasuringAlongside:
                 if time.monotonic() - begun < WORTH_STARTING:
                     continue
                 batches = [Batches(self._run, records, lane, self._align, self._identities) for lane in self._lanes]
-                self._pools = [worker_pool(lane.workers) for lane in self._lanes]
+                self._pools = [lane.pool() for lane in self._lanes]
             for chain in grown:
                 rows = comparisons_of_chain(records, chain.editor, chain.case)
                 missing = sum(one.add(rows) for one in batches)

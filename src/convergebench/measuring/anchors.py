@@ -14,6 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from convergebench.backends.base import Backend
+from convergebench.backends.local import LOCAL
 from convergebench.errors import StudyError, Unmeasurable
 from convergebench.ids import seed_from
 from convergebench.images.align import fit
@@ -26,8 +28,8 @@ from convergebench.measuring.readings import readings_of
 from convergebench.measuring.worker import DAMAGED
 from convergebench.metrics import is_own, load_for_parent, load_metric
 from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, MetricFacts, Reading
+from convergebench.metrics.functions import OwnFunctionMetric
 from convergebench.metrics.place import PROCESSOR, Place, move
-from convergebench.processes import results
 from convergebench.progress import Progress
 from convergebench.store.images import DamagedImage, ImageReader
 from convergebench.store.queries.measuring import anchors, source_images
@@ -62,6 +64,10 @@ class AnchorTask:
     """Of the source."""
     place: Place
 
+    def reads(self) -> dict[str, str | None]:
+        """File → its image id, where that must be checked."""
+        return {file: None for file in (self.file, self.other) if file is not None}
+
 
 AnchorValue = tuple[str, str, str, Reading]
 """Source, anchor, metric, reading."""
@@ -74,6 +80,7 @@ def measure_anchors(
     workers: int | None = None,
     place: Place = PROCESSOR,
     progress: Progress | None = None,
+    backend: Backend = LOCAL,
 ) -> int:
     """Measure the anchors that lack a value; returns how many rows were added."""
     loaded = {name: metric for name in metrics if takes_anchors((metric := load_metric(name)).facts)}
@@ -85,7 +92,10 @@ def measure_anchors(
     progress.steps += sum(len(names) for task in tasks for names in task.missing.values())
     added = 0
     damaged: set[str] = set()
-    for values in results(anchors_of, tasks, _processes(tasks, loaded, workers)):
+    own = any(isinstance(metric, OwnFunctionMetric) for metric in loaded.values())
+    where = LOCAL if own else backend
+    networks = place if any(metric.facts.network for metric in loaded.values()) else None
+    for values in where.results(anchors_of, tasks, _processes(tasks, loaded, workers), place=networks):
         rows = [
             AnchorRow(source, anchor, loaded[name].facts.name, identities[name], *reading)
             for source, anchor, name, reading in values

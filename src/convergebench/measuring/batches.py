@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from convergebench.backends.base import Backend, Result, Task, WorkPool
+from convergebench.backends.local import LOCAL
 from convergebench.images.align import AlignMode
 from convergebench.kinds import measured_as
-from convergebench.measuring.worker import Comparison, MeasuringTask
-from convergebench.metrics.base import BY_ITSELF, Metric, MetricFacts
+from convergebench.measuring.task import Comparison, MeasuringTask
+from convergebench.metrics.base import BY_ITSELF, Metric, MetricFacts, runs_on_gpu
 from convergebench.metrics.functions import OwnFunctionMetric
 from convergebench.metrics.place import Place
 from convergebench.store.queries.measuring import PixelComparison, measured_comparisons
@@ -23,8 +25,6 @@ from convergebench.store.records import Records
 from convergebench.store.run import Run, is_complete
 from convergebench.types import CompareRole
 
-DEVICE_WORKERS = 2
-"""Processes that share a GPU: one decodes while the other computes."""
 MIN_COMPARISONS = 48
 """Of a task, if its source image has as many left."""
 
@@ -37,18 +37,40 @@ class Lane(NamedTuple):
     workers: int
     in_process: bool = False
     """Whether other processes cannot find these metrics."""
+    networks: bool = False
+    """Whether they are networks, whose workers should keep them."""
+    backend: Backend = LOCAL
+
+    def results(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        """What `work` gives for each task, as it comes."""
+        return self.backend.results(work, tasks, self.workers, place=self.place if self.networks else None)
+
+    def pool(self) -> WorkPool:
+        """Workers for tasks that come one by one."""
+        return self.backend.pool(self.workers, place=self.place if self.networks else None)
 
 
-def lanes(metrics: Mapping[str, Metric], place: Place, workers: int | None) -> Iterator[Lane]:
-    """One lane for the CPU; with a GPU, a second one for networks; one for functions that only this process has."""
-    count = workers or os.cpu_count() or 1
-    has_device = place.device != "cpu"
+def lanes(metrics: Mapping[str, Metric], place: Place, workers: int | None, backend: Backend = LOCAL) -> Iterator[Lane]:
+    """One lane for the CPU; with a GPU, a second one for what runs there; with other machines, for networks.
+
+    Functions of the user's own are measured on this machine, and in this process if no other one can find them.
+    """
+    count = workers or backend.cores
+    on_gpu = place.device != "cpu"
+    apart = on_gpu or backend.spreads
     given = {name: one for name, one in metrics.items() if is_given(one)}
-    metrics = {name: one for name, one in metrics.items() if name not in given}
-    yield Lane({name: one for name, one in metrics.items() if not (has_device and one.facts.network)}, place, count)
-    if has_device:
-        networks = {name: one for name, one in metrics.items() if one.facts.network}
-        yield Lane(networks, place, min(count, DEVICE_WORKERS))
+    own = {name: one for name, one in metrics.items() if backend.spreads and isinstance(one, OwnFunctionMetric)}
+    metrics = {name: one for name, one in metrics.items() if name not in {*given, *own}}
+    networks = {
+        name: one for name, one in metrics.items() if apart and (runs_on_gpu(one) if on_gpu else one.facts.network)
+    }
+    pixels = {name: one for name, one in metrics.items() if name not in networks}
+    yield Lane(pixels, place, count, backend=backend)
+    if apart:
+        yield Lane(networks, place, backend.network_workers(count, place), networks=True, backend=backend)
+    if own.keys() - given.keys():
+        found = {name: one for name, one in own.items() if name not in given}
+        yield Lane(found, place, workers or os.cpu_count() or 1)
     if given:
         yield Lane(given, place, 1, in_process=True)
 

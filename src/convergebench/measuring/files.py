@@ -13,7 +13,8 @@ from convergebench.errors import StudyError
 from convergebench.images.align import DEFAULT, AlignMode
 from convergebench.measuring.batches import is_given
 from convergebench.measuring.measure import count_measured
-from convergebench.measuring.worker import Comparison, MeasuringTask, measure_task
+from convergebench.measuring.task import Comparison, MeasuringTask
+from convergebench.measuring.worker import measure_task
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Metric, Reading
 from convergebench.metrics.place import PROCESSOR, Place

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from convergebench.backends.base import Backend
+from convergebench.backends.local import LOCAL
 from convergebench.ids import fingerprint
 from convergebench.images.align import AlignMode
 from convergebench.measuring.asker import asked_fingerprint
 from convergebench.measuring.batches import Batches, Lane, lanes, mode_of
 from convergebench.measuring.damage import forget_damaged, require_undamaged
-from convergebench.measuring.worker import DAMAGED, MeasuredTask, MeasuringTask, measure_task
+from convergebench.measuring.task import MeasuredTask, MeasuringTask
+from convergebench.measuring.worker import DAMAGED, measure_task
 from convergebench.metrics import load_metric
 from convergebench.metrics.base import Metric
 from convergebench.metrics.functions import OwnFunctionMetric
 from convergebench.metrics.judged._asked import AskedMetric
 from convergebench.metrics.place import PROCESSOR, Place
 from convergebench.metrics.readiness import require
-from convergebench.processes import results
 from convergebench.progress import Progress
 from convergebench.roles.base import Role
 from convergebench.store.queries.measuring import comparisons_by_source, forget_others
@@ -71,6 +73,7 @@ def measure(
     workers: int | None = None,
     progress: Progress | None = None,
     place: Place = PROCESSOR,
+    backend: Backend = LOCAL,
 ) -> int:
     """Measure what is missing; returns how many rows were added (a failed measurement is a row with a status).
 
@@ -89,7 +92,7 @@ def measure(
     files = {identity: row.file for identity, row in run.journal.images().items()}
     waiting: list[tuple[Lane, list[MeasuringTask]]] = []
     before, counts = progress.steps, list[int]()
-    for lane in lanes(loaded, place, workers):
+    for lane in lanes(loaded, place, workers, backend):
         batches = Batches(run, run.journal, lane, align_mode, identities)
         progress.steps += batches.add(comparisons_by_source(run.journal))
         tasks = list(batches.tasks(files.__getitem__))
@@ -99,7 +102,7 @@ def measure(
     added = 0
     for (lane, tasks), later in zip(waiting, _later(counts), strict=True):
         progress.unpaced = later
-        for done in results(measure_task, tasks, lane.workers) if tasks else ():
+        for done in lane.results(measure_task, tasks) if tasks else ():
             damaged |= {reading.detail for _, _, reading in done.values if reading.status == DAMAGED}
             rows = measurement_rows(done, loaded, align_mode, identities)
             run.journal.commit_now(rows)

@@ -7,27 +7,23 @@ batched metrics wait, as bare pixels, until a batch is full.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convergebench.errors import StudyError, Unmeasurable
 from convergebench.images.align import AlignMode, align
-from convergebench.images.decode import decode
 from convergebench.images.frame import Frame
 from convergebench.kinds import measured_as
+from convergebench.measuring.decoded import DecodedImages
 from convergebench.measuring.readings import readings_of
+from convergebench.measuring.task import Comparison, MeasuredTask, MeasuringTask, Value
 from convergebench.metrics import is_own, load_for_parent, load_metric
-from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading
+from convergebench.metrics.base import LOST, SOURCE_UNFIT, Item, Metric, Reading, batch_size
 from convergebench.metrics.operations import expected
-from convergebench.metrics.place import PROCESSOR, Place, move
-from convergebench.store.images import DamagedImage, ImageReader
+from convergebench.metrics.place import move
+from convergebench.store.images import DamagedImage
 
-KEPT_FRAMES = 3
-"""Decoded images a worker keeps with their derived planes, beside the source: the subject, its parent, one more."""
-KEPT_PIXELS = 10
-"""Decoded images kept as bare pixels, for comparisons with earlier rounds."""
 KEPT_READINGS = 4096
 """Values a worker remembers, so that one image under many chains is measured once."""
 
@@ -38,84 +34,6 @@ TURNED = ("return", "first", "lag")
 """Comparisons whose reference is first turned or mirrored as the instructions of the chain asked."""
 
 
-class Comparison(NamedTuple):
-    """A row to be measured, with the metrics that lack a value."""
-
-    id: str
-    role: str
-    subject: str
-    reference: str | None
-    via: str | None
-    operation: str | None
-    instruction: str
-    before: str
-    after: str
-    metrics: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class MeasuringTask:
-    """Comparisons of one source image that are measured together."""
-
-    images: ImageReader
-    align: AlignMode
-    source: str | None
-    """The image that most comparisons are made with."""
-    comparisons: tuple[Comparison, ...]
-    files: Mapping[str, str]
-    """Image id → file."""
-    place: Place = PROCESSOR
-    outside_run: bool = False
-    """Files outside a run: an unreadable one gives a row with a status, and transparency is refused. In a run,
-    transparent pictures are measured on white."""
-    chains: int = 1
-    """How many chains the comparisons are of."""
-
-
-Value = tuple[str, str, Reading]
-"""Comparison, metric, reading."""
-
-
-class MeasuredTask(NamedTuple):
-    """The result of a task."""
-
-    values: list[Value]
-    """All missing values, in the order of the task."""
-    chains: int
-
-
-class _DecodedImages:
-    """A cache of the source and the latest decoded images of this worker."""
-
-    def __init__(self) -> None:
-        self._source: Frame | None = None
-        self._frames: OrderedDict[str, Frame] = OrderedDict()
-        self._pixels: OrderedDict[str, Any] = OrderedDict()
-
-    def frame(self, task: MeasuringTask, identity: str) -> Frame:
-        if self._source is not None and self._source.id == identity:
-            return self._source
-        if identity == task.source:
-            self._source = Frame(self._decoded(task, identity), identity)
-            return self._source
-        if identity not in self._frames:
-            self._frames[identity] = Frame(self._decoded(task, identity), identity)
-        self._frames.move_to_end(identity)
-        while len(self._frames) > KEPT_FRAMES:
-            self._frames.popitem(last=False)
-        return self._frames[identity]
-
-    def _decoded(self, task: MeasuringTask, identity: str) -> Any:
-        if identity not in self._pixels:
-            file = task.files[identity]
-            data = task.images.read(file, identity)  # checked: the bytes must be those of this id
-            self._pixels[identity] = decode(data, what=file, alpha="refuse" if task.outside_run else "white").pixels
-        self._pixels.move_to_end(identity)
-        while len(self._pixels) > KEPT_PIXELS:
-            self._pixels.popitem(last=False)
-        return self._pixels[identity]
-
-
 class _Ready(NamedTuple):
     """An item as a metric gets it, and a note on its alignment."""
 
@@ -123,7 +41,7 @@ class _Ready(NamedTuple):
     note: str = ""
 
 
-_decoded = _DecodedImages()
+_decoded = DecodedImages()
 _known: OrderedDict[tuple[object, ...], Reading] = OrderedDict()
 _fit: OrderedDict[tuple[object, ...], bool] = OrderedDict()
 """Whether a metric can measure a source alone."""
@@ -148,10 +66,18 @@ def measure_task(task: MeasuringTask) -> MeasuredTask:
     for name in {name for comparison in task.comparisons for name in comparison.metrics if is_own(name)}:
         _own[name] = load_for_parent(name)
     work = _TaskWork(task)
-    for comparison in task.comparisons:
-        work.take(comparison)
-    work.finish()
+    with _decoded.ahead_of(task):
+        for comparison in task.comparisons:
+            work.take(comparison)
+        work.finish()
     return MeasuredTask(work.values(), task.chains)
+
+
+def forget() -> None:
+    """Drop decoded images and known values, as a new worker process has none."""
+    _decoded.clear()
+    _known.clear()
+    _fit.clear()
 
 
 class _TaskWork:
@@ -224,6 +150,7 @@ class _TaskWork:
         words = (comparison.instruction, comparison.before, comparison.after)
         raw = _Ready(Item(subject, reference, via, comparison.operation, *words))  # type: ignore[arg-type]
         aligned: _Ready | Reading | None = None
+        bares: dict[int, Frame] = {}
         for name in names:
             facts = _metric(name).facts
             key = self._key(comparison, name)
@@ -232,12 +159,13 @@ class _TaskWork:
                 ready = aligned = aligned or _aligned(raw, self._task.align)
             if isinstance(ready, Reading):
                 self._remember(key, self._blamed(name, ready, raw))
-            elif facts.batch > 1:
-                # a frame that waits must not hold the planes that other metrics worked out
-                bare = Frame(ready.item.subject.pixels, ready.item.subject.id)
+            elif (size := batch_size(_metric(name), self._task.place)) > 1:
+                # a frame that waits must not hold the planes of metrics that do not wait; those that do share one
+                subject = ready.item.subject
+                bare = bares.setdefault(id(subject), Frame(subject.pixels, subject.id))
                 alone = ready._replace(item=ready.item._replace(subject=bare))
                 self._waiting.setdefault(name, []).append((key, alone))
-                if len(self._waiting[name]) >= facts.batch:
+                if len(self._waiting[name]) >= size:
                     self._flush(name)
             else:
                 (reading,) = readings_of(_metric(name), [ready.item])

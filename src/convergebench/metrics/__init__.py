@@ -56,7 +56,9 @@ def _checked(found: Any, name: str) -> Metric:
     from convergebench.metrics.base import Metric, MetricFacts
 
     with registry.third_party(f"metric '{name}'", built_in=name in TABLE):
-        fits = name in TABLE or (isinstance(found, Metric) and isinstance(found.facts, MetricFacts))
+        # facts first: `isinstance` of a protocol looks at the attributes in an order that differs between processes,
+        # and a plug-in whose facts raise must always give that reason
+        fits = name in TABLE or (isinstance(getattr(found, "facts", None), MetricFacts) and isinstance(found, Metric))
     if not fits:
         raise Prerequisite(
             f"metric '{name}' cannot be used: it is a {type(found).__name__}; declare it with @metric(…) or @batched(…)"

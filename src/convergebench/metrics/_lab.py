@@ -26,7 +26,8 @@ def _linear_light() -> Plane:
     return linear.astype(np.float32)
 
 
-_LINEAR = _linear_light()
+LINEAR = _linear_light()
+"""Linear light of each of the 256 values of sRGB."""
 
 
 class Lab(NamedTuple):
@@ -43,7 +44,7 @@ def lab(frame: Frame) -> Lab:
 
 
 def _lab(frame: Frame) -> Lab:
-    share = cv2.transform(cv2.LUT(frame.pixels, _LINEAR), _MATRIX)
+    share = cv2.transform(cv2.LUT(frame.pixels, LINEAR), _MATRIX)
     dark = share <= _KNEE
     root = np.cbrt(share)
     if dark.any():

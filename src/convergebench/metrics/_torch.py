@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from threading import RLock
 from typing import Any
 
@@ -39,3 +40,13 @@ def full_precision() -> Iterator[None]:
             backend.fp32_precision = "ieee"
         stack.enter_context(torch.inference_mode())
         yield
+
+
+@cache
+def compiled_here(device: str) -> bool:
+    """Whether the kernels of `metrics.gpu` run on this device; elsewhere the same is done by torch's operations."""
+    if not device.startswith("cuda"):
+        return False
+    from convergebench.metrics.gpu.compiling import usable
+
+    return usable(device)

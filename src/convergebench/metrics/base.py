@@ -19,13 +19,23 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
+from convergebench.metrics._torch import compiled_here
+from convergebench.metrics.place import Place, here
 from convergebench.types import Better, CompareRole, Operation
 
 MetricKind = Literal["full-reference", "no-reference", "semantic", "diagnostic", "adherence"]
 Dimension = Literal["quality", "semantic", "none"]
 
+Values = list[float | Unmeasurable]
+"""One per item, in order."""
+OnGpu = Callable[[Sequence["Item"]], Values | None]
+"""Values of a batch on the GPU that `place.here` names; None where the processor must do it."""
+
 BY_ITSELF: tuple[CompareRole, ...] = ("around", "alone")
 """Roles that a no-reference metric of returned pictures measures in addition to those it names."""
+
+GPU_BATCH = 32
+"""Images per call on a GPU."""
 
 LOST = frozenset(
     {"all-edited", "face-lost", "featureless", "size", "too-slender", "too-small", "unaligned", "unreadable"}
@@ -125,6 +135,8 @@ class FunctionMetric:
 
     facts: MetricFacts
     function: Callable[[Item], float] = field(repr=False)
+    on_gpu: OnGpu | None = field(repr=False, default=None)
+    """The same values from a GPU, a batch at a time."""
 
     def __call__(self, item: Item) -> float:
         """The bare function."""
@@ -132,6 +144,9 @@ class FunctionMetric:
 
     def measure(self, items: Sequence[Item]) -> list[Reading]:
         """One reading per item; only `Unmeasurable` becomes a missing value."""
+        there = self._from_gpu(items)
+        if there is not None:
+            return there
         readings = []
         for item in items:
             try:
@@ -139,6 +154,12 @@ class FunctionMetric:
             except Unmeasurable as reason:
                 readings.append(Reading(None, reason.status, str(reason)))
         return readings
+
+    def _from_gpu(self, items: Sequence[Item]) -> list[Reading] | None:
+        if self.on_gpu is None or not compiled_here(here().device):
+            return None
+        values = self.on_gpu(items)
+        return None if values is None else _readings(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +181,33 @@ class BatchMetric:
         values = self.function(items)
         if len(values) != len(items):
             raise ValueError(f"{self.facts.name} gave {len(values)} values for {len(items)} images")
-        return [
-            Reading(None, value.status, str(value)) if isinstance(value, Unmeasurable) else Reading(float(value))
-            for value in values
-        ]
+        return _readings(values)
 
 
-def metric(name: str, **facts: object) -> Callable[[Callable[[Item], float]], FunctionMetric]:
+def _readings(values: Sequence[float | Unmeasurable]) -> list[Reading]:
+    return [
+        Reading(None, value.status, str(value)) if isinstance(value, Unmeasurable) else Reading(float(value))
+        for value in values
+    ]
+
+
+def runs_on_gpu(metric: Metric) -> bool:
+    """Whether a GPU can measure it: a network, or pixels by a kernel."""
+    return metric.facts.network or getattr(metric, "on_gpu", None) is not None
+
+
+def batch_size(metric: Metric, place: Place) -> int:
+    """Items per call: what the metric prefers, and on a GPU enough to keep it busy."""
+    return max(metric.facts.batch, GPU_BATCH) if place.device != "cpu" and runs_on_gpu(metric) else metric.facts.batch
+
+
+def metric(
+    name: str, *, on_gpu: OnGpu | None = None, **facts: object
+) -> Callable[[Callable[[Item], float]], FunctionMetric]:
     """Declare a function of one `Item` as the metric `name`; its docstring's first line is the summary."""
 
     def declare(function: Callable[[Item], float]) -> FunctionMetric:
-        return FunctionMetric(_facts(name, function, facts), function)
+        return FunctionMetric(_facts(name, function, facts), function, on_gpu)
 
     return declare
 

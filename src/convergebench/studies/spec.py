@@ -24,8 +24,9 @@ from convergebench.registry import is_in_file
 from convergebench.roles.tables import RoleTable
 from convergebench.studies.analysis_settings import AnalysisSettings
 from convergebench.studies.base import load_study
+from convergebench.studies.until_table import UntilTable
 from convergebench.studies.values import Line, Name, Seed, require_plain
-from convergebench.types import Kind, Settings
+from convergebench.types import Kind, Resources, Settings
 
 
 class ImagesTable(Strict):
@@ -55,6 +56,29 @@ _TAKEN = {"all": "every editor together", "input": "the degraded picture", "clea
 """Names that no editor can have → what they mean in tables."""
 
 
+class ResourcesTable(Strict):
+    """What a copy of an editor needs of a machine of a cluster (`--backend ray`); it changes no number."""
+
+    cpus: Annotated[float, Field(ge=0, le=1024)] = 1.0
+    gpus: Annotated[float, Field(ge=0, le=64)] = 0.0
+    """Fractions share a GPU: with 0.5, two copies use one. Above 1, a whole number."""
+    memory_gb: Annotated[float, Field(ge=0, le=100_000)] = 0.0
+    """Gigabytes of main memory; 0 = not counted."""
+    copies: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Most copies; unset = as many as there are chains for and room on the machines."""
+
+    @field_validator("gpus")
+    @classmethod
+    def _whole_above_one(cls, value: float) -> float:
+        if value > 1 and not value.is_integer():
+            raise ValueError("give a fraction up to 1, or a whole number")
+        return value
+
+    def as_resources(self) -> Resources:
+        """The backends' own form."""
+        return Resources(self.cpus, self.gpus, self.memory_gb, self.copies)
+
+
 class EditorTable(BaseModel):
     """An editor with options under a name of its own: `{name = "sim-harsh-jpeg", use = "sim-jpeg", quality = 20}`."""
 
@@ -63,11 +87,21 @@ class EditorTable(BaseModel):
     use: str
     settings: dict[str, Any] = Field(default_factory=dict)
     """Settings for this editor only; they override the study's."""
+    resources: ResourcesTable | None = None
+    """What a copy of it needs of a machine of a cluster: `resources = {gpus = 0.5}`."""
 
     @property
     def options(self) -> dict[str, Any]:
-        """Everything beside name, use and settings goes to the editor."""
+        """Everything beside name, use, settings and resources goes to the editor."""
         return dict(self.model_extra or {})
+
+    @model_serializer(mode="wrap")
+    def _without_unset_resources(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An editor that says nothing of machines reads as it did before it could."""
+        written: dict[str, Any] = write(self)
+        if self.resources is None:
+            written.pop("resources", None)
+        return written
 
     @field_validator("name")
     @classmethod
@@ -146,13 +180,16 @@ class StudySpec(Strict):
     another role that the study asks."""
     analysis: AnalysisSettings = AnalysisSettings()
     track: TrackTable = TrackTable()
+    until: UntilTable = UntilTable()
 
     @model_serializer(mode="wrap")
-    def _without_empty_tracker(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A study that names no tracker reads as it did before there were any."""
+    def _without_later_tables(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A study that names no tracker and no question reads as it did before there were any."""
         written: dict[str, Any] = write(self)
         if not self.track.tracker:
             written.pop("track", None)
+        if self.until == UntilTable():
+            written.pop("until", None)
         return written
 
     @property

@@ -7,7 +7,10 @@ that packages ship, NanoDet is surer of what is there, but also of what is not; 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
+from hashlib import blake2b
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +26,11 @@ SAME_OBJECT = 0.5
 """Overlap (intersection over union) from which on two boxes of one label are one object."""
 SAME_PLACE = 0.8
 """The same for boxes of two labels: one thing is not both a cat and a dog."""
+
+REMEMBERED = 512
+"""Squares whose objects are kept."""
+_known: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+_lock = Lock()
 
 COCO_LABELS: tuple[str, ...] = (
     *("person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light"),
@@ -77,11 +85,26 @@ class DetectedObject:
     box: PixelBox
 
 
+def _detections(square: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """What the network says of a square; remembered, since chains share sources, and editors return equal pictures."""
+    key = blake2b(square.tobytes(), digest_size=16).digest()
+    with _lock:
+        known = _known.get(key)
+    if known is None:
+        known = run_graph("centernet", square[None].astype(np.float32))["tower_0/detections"][0]
+        known.setflags(write=False)
+        with _lock:
+            _known[key] = known
+            while len(_known) > REMEMBERED:
+                _known.popitem(last=False)
+    return known
+
+
 def detect_objects(image: Picture, *, threshold: float = 0.35) -> list[DetectedObject]:
     """The objects in a picture, the surest first; a lower threshold finds more and errs more."""
     check_picture(image)
     square, scale, left, top = _letterboxed(image)
-    found = run_graph("centernet", square[None].astype(np.float32))["tower_0/detections"][0]
+    found = _detections(square)
     objects = []
     for *corners, score, number in found[found[:, 4] >= threshold].tolist():
         box = _box(corners, scale, (left, top), image.shape)

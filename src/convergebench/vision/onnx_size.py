@@ -37,8 +37,9 @@ def with_input_size(model: bytes, side: int) -> bytes:
     """The network for square pictures of another side, in a whole proportion to its own, with its first output only."""
     try:
         return _rewritten(model, side)
-    except (IndexError, ValueError) as error:
-        raise Prerequisite(f"the network's file is damaged ({error}); fetch it again") from error
+    except (IndexError, ValueError, StopIteration) as error:
+        reason = str(error) or "it has no graph with an input"
+        raise Prerequisite(f"the network's file is damaged ({reason}); fetch it again") from error
 
 
 def _rewritten(model: bytes, side: int) -> bytes:
@@ -144,14 +145,14 @@ def _encoded(fields: list[MessageField]) -> bytes:
 
 def _number(message: bytes, place: int) -> tuple[int, int]:
     """A number of variable length (7 bits a byte, the lowest first), and the place after it."""
-    value = shift = 0
-    while True:
+    value = 0
+    for shift in range(0, 70, 7):
         byte = message[place]
         place += 1
         value |= (byte & 127) << shift
-        shift += 7
         if byte < 128:
             return value, place
+    raise ValueError("a number that does not end")
 
 
 def _as_number(value: int) -> bytes:

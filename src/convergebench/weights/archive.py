@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -23,6 +25,7 @@ PIECE = 1 << 20
 _DAMAGE_ERRORS = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, lzma.LZMAError),
     *(EOFError, RuntimeError),  # truncated; a password or an unknown compression
+    *(ValueError, struct.error, OverflowError),  # names that are no text, numbers that are out of range
 )
 
 Opener = Callable[[], IO[bytes] | None]
@@ -49,7 +52,9 @@ def unpack(archive: Path, shown: str, members: Mapping[str, int], folder: Path) 
             _copy(source, found[member], members[member] or LONGEST_CONTENT, f"{member} in {shown}")
             if len(found) == len(members):
                 break
-    except _DAMAGE_ERRORS as error:
+    except (*_DAMAGE_ERRORS, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a place before the file
+            raise
         raise StudyError(f"the download of {shown} is damaged ({' '.join(str(error).split())}); try again") from error
     return found
 

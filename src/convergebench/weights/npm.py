@@ -6,7 +6,6 @@ The registry's document gives the address and the checksum of a version's archiv
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,7 +59,7 @@ def find_release(package: str, version: str, config: Mapping[str, str]) -> NpmRe
     address, text = read_page(page_address, {**_ACCEPT, **credentials(page_address, config)})
     try:
         content: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Prerequisite(f"{without_credentials(page_address)} is not a page of an npm registry") from None
     for key in ("versions", version, "dist"):
         content = content.get(key) if isinstance(content, dict) else None
@@ -88,7 +87,7 @@ def _checksum(details: Mapping[str, Any], shown: str) -> Checksum | None:
         algorithm, _, value = word.partition("?")[0].partition("-")
         try:
             given.setdefault(algorithm, base64.b64decode(value, validate=True).hex())
-        except binascii.Error:
+        except ValueError:
             raise Prerequisite(f"the registry's checksum of {shown} cannot be read") from None
     if details.get("shasum"):
         given.setdefault("sha1", str(details["shasum"]).lower())

@@ -108,3 +108,7 @@ def test_sessions_are_counted_from_planned_to_whole() -> None:
         "planned": 4, "turn 1 accepted": 3, "turn 2 accepted": 2, "whole": 1, "turn 3 accepted": 0,
         "stopped by the inspector": 1, "stopped by a failed edit": 2, "later turns accepted": 2,
     }  # fmt: skip
+    shares = {row["stage"]: row["share"] for row in funnel_table(found.edits, found.sessions, 3).iter_rows(named=True)}
+    assert shares["later turns accepted"] == pytest.approx(2 / 3), "of those begun, not of the sessions"
+    assert shares["turn 3 accepted"] == 0.0
+    assert shares["at attempt 1"] == 1.0, "of the accepted"

@@ -95,6 +95,7 @@ def turns(words: list[str], pictures: list[bytes], bodies: list[dict[str, Any]])
         yield Turn(instruction, pictures[position], "image/png", pictures[position + 1], "image/png", raw)
 
 
+@pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")  # where aiohttp is
 def test_a_single_session_is_sent_as_the_library_s_own_chat_sends_it() -> None:
     from google import genai
     from google.genai import types

@@ -146,7 +146,7 @@ def test_detail_is_made_up_unless_the_picture_is_shrunk_afterwards() -> None:
 
 
 def test_the_variant_for_restoring_is_the_same_network_with_less_shrinking() -> None:
-    picture = photograph(37, 42)
+    picture = photograph(21, 18)
     named = edit(make("realesrgan-restore"), picture)
     assert named.image == edit(make("realesrgan-x4", shrink="both"), picture).image
     assert make("realesrgan-restore").fingerprint == make("realesrgan-x4", shrink="both").fingerprint

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from convergebench.backends.base import Backend
+from convergebench.backends.local import LOCAL
 from convergebench.conductor.observer import Observer
 from convergebench.conductor.options import RunOptions
 from convergebench.conductor.stages._table import TABLE
@@ -29,6 +31,7 @@ class StageContext:
     observer: Observer
     opened: Run | None
     """The run, open for writing; None for a stage that writes pages."""
+    backend: Backend = LOCAL
 
     @property
     def run(self) -> Run:

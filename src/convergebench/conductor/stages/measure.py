@@ -19,7 +19,7 @@ class MeasureStage(Stage):
 
     def begin(self, context: StageContext) -> MeasuringAlongside | None:
         """Measure alongside editing, unless every editor is simulated: those need the same cores."""
-        prepared, options = context.prepared, context.options
+        prepared, options, backend = context.prepared, context.options, context.backend
         pixels, _ = split_metrics(prepared.metrics)
         editors = prepared.editors.values()
         if pixels and not all(editor.capabilities.simulated for editor in editors):
@@ -27,10 +27,12 @@ class MeasureStage(Stage):
                 context.run,
                 pixels,
                 align_mode=prepared.spec["measure"]["align"],
-                place=place_for(prepared.metrics, options.device, prepared.precision),
+                place=place_for(prepared.metrics, options.device, prepared.precision, backend),
                 workers=options.workers,
-                # an editor without an account works on this machine, and may need the GPU itself
-                use_device=all(editor.limits.account for editor in editors),
+                # an editor without an account works on this machine, and may need the GPU itself; a cluster gives
+                # GPUs out
+                use_device=backend.spreads or all(editor.limits.account for editor in editors),
+                backend=backend,
             )
         return self._begun
 
@@ -41,13 +43,14 @@ class MeasureStage(Stage):
             context.run,
             metrics_to_fill(context.run, prepared, context.observer),
             prepared.spec["measure"]["align"],
-            place_for(prepared.metrics, options.device, prepared.precision),
+            place_for(prepared.metrics, options.device, prepared.precision, context.backend),
             prepared.roles,
             workers=options.workers,
             max_cost=options.max_cost,
             observer=context.observer,
             begun=self._begun,
             report_seconds=report_seconds(_steps(prepared)) if options.report else None,
+            backend=context.backend,
         )
         return stopped
 

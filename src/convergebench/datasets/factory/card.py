@@ -8,7 +8,7 @@ from typing import Any
 
 from convergebench.datasets.factory.alike import CELLS, LEVELS
 from convergebench.datasets.factory.counts import BINS, FactoryCounts
-from convergebench.datasets.sheet import sheet
+from convergebench.datasets.sheet import as_code, as_text, sheet
 from convergebench.edits.taxonomy import categories, taxonomy
 from convergebench.store.manifest import Manifest
 
@@ -119,7 +119,7 @@ def _left_out(counts: FactoryCounts) -> str:
         [f"`{subset}`", WHY[why], f"{count:,}"] for (subset, why), count in sorted(counts.dropped.items()) if count
     ]
     dropped += [
-        [f"`{subset}`", f"by reference only: the source is under {licence}", f"{count:,}"]
+        [f"`{subset}`", f"by reference only: the source is under {as_text(licence)}", f"{count:,}"]
         for (subset, licence), count in sorted(counts.held.items())
         if count
     ]
@@ -159,10 +159,11 @@ def _later(counts: FactoryCounts) -> list[str]:
 def _judge(manifest: Manifest, counts: FactoryCounts) -> str:
     facts = manifest.roles.get("judge", {})
     weights = manifest.spec.get("factory", {}).get("weights", {})
-    weighed = ", ".join(f"{name.replace('_', ' ')} {value:.0%}" for name, value in _scaled(weights))
-    models = ", ".join(f"`{model}`" for model in sorted(counts.judge_models)) or "none answered"
+    weighed = ", ".join(f"{as_text(name.replace('_', ' '))} {value:.0%}" for name, value in _scaled(weights))
+    models = ", ".join(as_code(model) for model in sorted(counts.judge_models)) or "none answered"
     return (
-        f"The judge is `{facts.get('about', 'not stated')}` (fingerprint `{facts.get('fingerprint', 'not stated')}`), "
+        f"The judge is {as_code(facts.get('about', 'not stated'))} "
+        f"(fingerprint {as_code(facts.get('fingerprint', 'not stated'))}), "
         f"answering as {models}. It scored {weighed or 'four criteria'}. Scores of all judged attempts; "
         f"{counts.refused:,} attempts were refused by the editor, {counts.unjudged:,} replies of the judge could not "
         f"be parsed, {counts.unwritten:,} turns got no instruction:"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from convergebench.datasets.chains import FoundChains
-from convergebench.datasets.pictures import is_inside
 from convergebench.datasets.rows import columns_of
 from convergebench.errors import StudyError
+from convergebench.images.inside import is_inside
 from convergebench.registry import suggest
 
 LAYOUTS = {

@@ -12,9 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 from convergebench.datasets.chains import Picture
 from convergebench.datasets.layouts import SetLocation
-from convergebench.datasets.pictures import in_file, in_folder, is_image, is_inside
+from convergebench.datasets.pictures import in_file, in_folder, is_image
 from convergebench.datasets.rows import columns_of
 from convergebench.errors import StudyError
+from convergebench.images.inside import is_inside
 
 LOCAL = ("local_input_image", "original_input_image_file")
 """Keys under which mapping tools write the name of the downloaded photograph."""
@@ -47,19 +48,19 @@ class PicoImages:
         """Address without its scheme → Open Images id."""
         import polars as pl
 
+        from convergebench.images.table_errors import table_errors
+
         wanted = sorted({_without_scheme(address) for address in self.addresses})
         found: dict[str, str] = {}
         for path in self.lists:
             address = pl.col("OriginalURL").str.replace(r"^\w+://", "")
-            try:
+            with table_errors(path):
                 rows = (
                     pl.scan_csv(path, infer_schema=False)
                     .select(address, "ImageID")
                     .filter(pl.col("OriginalURL").is_in(wanted))
                     .collect()
                 )
-            except (pl.exceptions.PolarsError, OSError) as error:
-                raise StudyError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from error
             found |= dict(rows.iter_rows())
         return found
 

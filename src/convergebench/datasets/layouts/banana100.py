@@ -18,9 +18,10 @@ from pathlib import Path
 from convergebench.datasets.chains import UNSTATED, FoundChains, Picture
 from convergebench.datasets.layouts import SetLocation
 from convergebench.datasets.layouts._records import NAMES, SetRecord, gather
-from convergebench.datasets.pictures import in_file, is_image, is_inside, looked_up
+from convergebench.datasets.pictures import in_file, is_image, looked_up
 from convergebench.datasets.rows import Row, read_json, read_rows
 from convergebench.errors import StudyError
+from convergebench.images.inside import is_inside
 
 LOOKS_FOR = (
     "a table with file_name and step, or folders of pictures whose names end in the step (IMAGE/VARIANT/run-0/001.png)"

@@ -7,6 +7,7 @@ has `0_input_raw_turn_1.png`, each made from the one before.
 from __future__ import annotations
 
 import re
+import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Mapping
@@ -131,7 +132,7 @@ def _members(archive: Path) -> list[str]:
     try:
         with zipfile.ZipFile(archive) as opened:
             return opened.namelist()
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, zipfile.BadZipFile, RuntimeError, ValueError, struct.error) as error:
         raise StudyError(f"cannot read {archive}: {error}") from error
 
 

@@ -27,6 +27,7 @@ from convergebench.datasets.pictures import in_table
 from convergebench.datasets.rows import read_rows, require_columns, text_list
 from convergebench.errors import StudyError
 from convergebench.images.parquet_bounds import require_plausible_size
+from convergebench.images.table_errors import table_errors
 
 LOOKS_FOR = (
     "Parquet files of MSE-Bench (image, index, context) and of MSE-Bench-results (turn_0_image, turn_1_image, …)"
@@ -103,7 +104,8 @@ def _read_instructions(path: Path) -> Iterator[_Instructions]:
 
 
 def _read_answers(path: Path) -> Iterator[_Answers]:
-    schema = pl.read_parquet_schema(path)
+    with table_errors(path):
+        schema = pl.read_parquet_schema(path)
     turns = sorted(int(found[1]) for found in map(_TURN.match, schema) if found)
     if turns != list(range(len(turns))):
         raise StudyError(
@@ -113,7 +115,9 @@ def _read_answers(path: Path) -> Iterator[_Answers]:
     there = [_present(f"turn_{turn}_image", schema[f"turn_{turn}_image"]) for turn in turns]
     index = [pl.col("index").cast(pl.String)] if "index" in schema else []
     require_plausible_size(path, list(schema))
-    for number, row in enumerate(pl.scan_parquet(path).select(*there, *index).collect().to_dicts()):
+    with table_errors(path):
+        rows = pl.scan_parquet(path).select(*there, *index).collect().to_dicts()
+    for number, row in enumerate(rows):
         pictures = [
             in_table(path, f"turn_{turn}_image", number) if row[f"turn_{turn}_image"] else None for turn in turns
         ]

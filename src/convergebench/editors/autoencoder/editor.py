@@ -23,7 +23,7 @@ from convergebench.errors import Prerequisite
 from convergebench.images.decode import decode
 from convergebench.images.encode import encode_png
 from convergebench.images.frame import Pixels
-from convergebench.types import Capabilities, Edited, EditRequest
+from convergebench.types import Capabilities, Edited, EditRequest, Resources
 from convergebench.weights.catalogue import find_weight
 from convergebench.weights.store import identity, locate, missing, search
 
@@ -63,6 +63,7 @@ class AutoencoderEditor(BaseEditor):
         self.fingerprint = ids.fingerprint(network, VERSION, chosen)
         self.capabilities = Capabilities(deterministic=True, instructed=False, seconds_per_call=3.0)
         self.limits = cpu_limits(at_once=min(MOST_AT_ONCE, os.cpu_count() or 1))
+        self.resources = Resources(gpus=1.0 if self.options.device.startswith("cuda") else 0.0)
         self._network: TinyAutoencoder | None = None
         self._lock = Lock()
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from convergebench.editors.base import PROCESSOR, BaseEditor, calls_parts, close, lacks, notices
 from convergebench.errors import BadReply, EditorError, Prerequisite, StudyError, Unavailable
 from convergebench.images.decode import decode
-from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits, Settings
+from convergebench.types import Capabilities, Edited, Editor, EditRequest, Limits, Resources, Settings
 
 
 class CompositePart(NamedTuple):
@@ -35,6 +35,7 @@ class CompositeEditor(BaseEditor):
         self.weights = [one for part in self.parts for one in getattr(part.editor, "weights", ())]
         self.capabilities = combined_capabilities(self.parts, sessions=sessions)
         self.limits = combined_limits(self.parts)
+        self.resources = combined_resources(self.parts)
 
     def lacks(self) -> list[str]:
         """What the parts lack, without duplicates."""
@@ -152,6 +153,24 @@ def combined_limits(parts: Sequence[CompositePart]) -> Limits:
         seconds=float(ceil(sum(part.editor.limits.seconds * part.times for part in parts))),
         account=named.account if named else "",
         together=named.together if named else None,
+    )
+
+
+def combined_resources(parts: Sequence[CompositePart]) -> Resources | None:
+    """What a machine must have for all parts at once; None if one of them works in the command's process."""
+    each = [getattr(part.editor, "resources", None) for part in parts]
+    each = [
+        Resources() if one is None and part.editor.limits.account == PROCESSOR else one
+        for one, part in zip(each, parts, strict=True)
+    ]
+    needed = [one for one in each if isinstance(one, Resources)]
+    if len(needed) < len(each):
+        return None
+    gpus = sum(one.gpus for one in needed)
+    return Resources(
+        cpus=max(one.cpus for one in needed),
+        gpus=float(ceil(gpus)) if gpus > 1 else gpus,
+        memory_gb=sum(one.memory_gb for one in needed),
     )
 
 

@@ -119,8 +119,8 @@ def _index(folder: Path) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read {path}: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise StudyError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(content, dict):
         raise StudyError(f"{path} has no table of components; download the file again")
     return content

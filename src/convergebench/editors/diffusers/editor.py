@@ -14,7 +14,7 @@ from convergebench.editors.diffusers.calling import GeneratedImage, PipelineCall
 from convergebench.editors.diffusers.families import FAMILIES, MODELS, DiffusersModel
 from convergebench.editors.diffusers.options import PipelineOptions
 from convergebench.images.decode import decode
-from convergebench.types import Capabilities, Edited, EditRequest, Limits
+from convergebench.types import Capabilities, Edited, EditRequest, Limits, Resources
 
 VERSION = 1
 """Incremented whenever the pipeline is called differently; part of every fingerprint."""
@@ -46,6 +46,7 @@ class DiffusersEditor(BaseEditor):
         )
         # the next batch is decoded while the current one is generated
         self.limits = Limits(at_once=2 * options.batch_size, seconds=CALL_SECONDS)
+        self.resources = Resources(gpus=0.0 if options.device == "cpu" else 1.0)
         self._batch_size = batch_size or options.batch_size
         self._caller: PipelineCaller | None = None
         self._device = ""

@@ -69,6 +69,13 @@ class InpaintEditor(BaseEditor):
             f"{self.name} is a small open pipeline (detector, MI-GAN, pasted cut-outs), not comparable to large models"
         ]
 
+    def understands(self, instruction: str) -> bool:
+        """Whether it would carry out these words, whatever the picture shows."""
+        try:
+            return read_task(instruction).step in self.steps
+        except Refused:
+            return False
+
     async def edit(self, request: EditRequest) -> Edited:
         """One edit, in a thread, and then the round trip through another network if one is given."""
         loop = asyncio.get_running_loop()

@@ -19,7 +19,7 @@ from convergebench.editors.simulated.mistakes import MistakeDraws, Mistakes, car
 from convergebench.editors.simulated.pixels import Mask, encode_jpeg, encode_png
 from convergebench.editors.simulated.wear import KINDS, Wear, WearContext
 from convergebench.errors import Refused, Transient
-from convergebench.types import Capabilities, Edited, EditRequest, Limits
+from convergebench.types import Capabilities, Edited, EditRequest, Limits, Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class SimulatedEditor:
             deterministic=not random,
         )
         self.limits = Limits(at_once=4)
+        self.resources = Resources()
 
     async def edit(self, request: EditRequest) -> Edited:
         """Carry out one instruction; the pixel work runs in a thread."""

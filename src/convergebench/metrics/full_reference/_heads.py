@@ -7,25 +7,27 @@ no digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+
+from convergebench.metrics._torch import compiled_here
 
 BAND = 1 << 17
 """Values that a CPU processes at a time, so that they stay in its cache from one operation to the next."""
 
 
 class Head(Protocol):
-    """Compares one layer. `feature` is 1 × channels × height × width."""
+    """Compares one layer. `feature` is 1 × channels × height × width, `features` are those of several images."""
 
     def keep(self, feature: Tensor) -> Any:
         """The part of the distance that depends on the reference alone."""
         ...
 
-    def distance(self, feature: Tensor, kept: Any) -> Tensor:
-        """A float64 scalar, left on the device."""
+    def distances(self, features: Tensor, kept: Sequence[Any]) -> Tensor:
+        """One float64 value per image, left on the device."""
         ...
 
 
@@ -37,13 +39,24 @@ class UnitLength:
 
     def keep(self, feature: Tensor) -> Tensor:
         """The vectors at length 1."""
+        if compiled_here(str(feature.device)):
+            from convergebench.metrics.gpu.features import at_length_one
+
+            return at_length_one(feature)
         kept = torch.empty_like(feature, dtype=torch.float32)
         for rows in bands(feature):
             kept[:, :, rows] = _unit(feature[:, :, rows])
         return kept
 
-    def distance(self, feature: Tensor, kept: Tensor) -> Tensor:
-        """Weighted squared difference, mean over places."""
+    def distances(self, features: Tensor, kept: Sequence[Tensor]) -> Tensor:
+        """Weighted squared differences, means over places."""
+        if compiled_here(str(features.device)):
+            from convergebench.metrics.gpu.features import unit_distances
+
+            return unit_distances(features, kept, self.weights)
+        return torch.stack([self._distance(features[i : i + 1], one) for i, one in enumerate(kept)])
+
+    def _distance(self, feature: Tensor, kept: Tensor) -> Tensor:
         total = torch.zeros_like(self.weights)
         for rows in bands(feature):
             total += _unit(feature[:, :, rows]).sub_(kept[:, :, rows]).square_().sum((0, 2, 3))
@@ -75,8 +88,11 @@ class MeanAndStructure:
         variance, _ = self._moments(feature, mean, centred)
         return mean, variance, centred
 
-    def distance(self, feature: Tensor, kept: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        """Weighted sum over channels of 1 − similarity of means and 1 − similarity of structure."""
+    def distances(self, features: Tensor, kept: Sequence[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
+        """Weighted sums over channels of 1 − similarity of means and 1 − similarity of structure."""
+        return torch.stack([self._distance(features[i : i + 1], one) for i, one in enumerate(kept)])
+
+    def _distance(self, feature: Tensor, kept: tuple[Tensor, Tensor, Tensor]) -> Tensor:
         mean, variance, centred = kept
         own_mean = self._mean(feature)
         own_variance, apart = self._moments(feature, own_mean, centred)

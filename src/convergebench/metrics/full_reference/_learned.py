@@ -5,36 +5,22 @@ Torch is imported only when there is a pair to compare.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from convergebench.errors import Unmeasurable
 from convergebench.images.frame import Frame
-from convergebench.metrics._pair import pair
 from convergebench.metrics._torch import full_precision, torch_for
 from convergebench.metrics.base import Item
+from convergebench.metrics.on_gpu import by_size
 from convergebench.metrics.place import here
 
 
 def distances(items: Sequence[Item], name: str, *, smallest: int) -> list[float | Unmeasurable]:
     """One distance per item by the network of that name; images are compared at the size they have."""
-    found: dict[int, float | Unmeasurable] = {}
-    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
-    pairs: dict[int, tuple[Frame, Frame]] = {}
-    for index, item in enumerate(items):
-        try:
-            pairs[index] = pair(item, smallest=smallest)
-        except Unmeasurable as reason:
-            found[index] = reason
-        else:
-            alike[item.subject.size].append(index)
-    for indices in alike.values():
-        values = _measured([pairs[index] for index in indices], name)
-        found.update(zip(indices, values, strict=True))
-    return [found[index] for index in range(len(items))]
+    return by_size(items, lambda pairs: measured(pairs, name), smallest=smallest)
 
 
-def _measured(pairs: Sequence[tuple[Frame, Frame]], name: str) -> list[float]:
+def measured(pairs: Sequence[tuple[Frame, Frame]], name: str) -> list[float]:
     """All pairs are of one size."""
     torch_for("learned")
     from convergebench.metrics.full_reference._networks import network

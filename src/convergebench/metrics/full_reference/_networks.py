@@ -11,9 +11,11 @@ import torch
 from torch import Tensor
 
 from convergebench.images.frame import Frame
+from convergebench.metrics._torch import compiled_here
 from convergebench.metrics.full_reference import _trunks
 from convergebench.metrics.full_reference._heads import Head, MeanAndStructure, UnitLength
 from convergebench.metrics.full_reference._trunks import Kernel, Step
+from convergebench.metrics.gpu.features import Fold, looked_up
 from convergebench.metrics.place import Place
 from convergebench.weights import locate
 from convergebench.weights.loading import numpy_pickle, torch_state
@@ -21,8 +23,13 @@ from convergebench.weights.loading import numpy_pickle, torch_state
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 """Of ImageNet, on the scale 0 to 1; LPIPS states the same numbers on the scale −1 to 1."""
-PIXELS = 1 << 22
-"""Pixels of subjects per batch on a GPU. A CPU gets one image at a time: larger batches are slower there."""
+NARROW, WIDE = 1 << 25, 1 << 22
+"""Pixels of subjects per batch on a GPU, for AlexNet, whose first layer has a sixteenth of the image's places, and for
+VGG16. A CPU gets one image at a time: larger batches are slower there."""
+
+PLAIN = Fold()
+ALEXNET_FOLD = Fold(stride=4, padding=2, side=11)
+"""AlexNet's first convolution. Three channels leave most of a GPU's matrix unit idle; 48 do not."""
 
 Kept = tuple[Any, ...]
 
@@ -33,6 +40,12 @@ class FeatureNetwork(NamedTuple):
     stages: tuple[Step, ...]
     heads: tuple[Head, ...]
     place: Place
+    standardised: bool = True
+    """Whether the first stage gets the image less ImageNet's mean, over its deviation; otherwise from 0 to 1."""
+    pixels: int = WIDE
+    """Of subjects per batch on a GPU."""
+    fold: Fold = PLAIN
+    """How pixels are arranged for the first stage, by the kernel that sends them through `standardise`."""
 
     def keep(self, frame: Frame) -> Kept:
         """The reference's part of the distance: one entry per layer."""
@@ -43,22 +56,43 @@ class FeatureNetwork(NamedTuple):
         if not subjects:
             return []
         width, height = subjects[0].size
-        limit = 1 if self.place.device == "cpu" else max(1, PIXELS // (width * height))
+        limit = 1 if self.place.device == "cpu" else max(1, self.pixels // (width * height))
         found: list[float] = []
         for first in range(0, len(subjects), limit):
             some, kept = subjects[first : first + limit], references[first : first + limit]
             total = torch.zeros(len(some), dtype=torch.float64, device=self.place.device)
             for layer, (head, feature) in enumerate(self._layers(some)):
-                total += torch.stack([head.distance(feature[i : i + 1], kept[i][layer]) for i in range(len(some))])
+                total += head.distances(feature, [one[layer] for one in kept])
             found += total.tolist()
         return found
 
     def _layers(self, frames: Sequence[Frame]) -> Iterator[tuple[Head, Tensor]]:
-        pixels = torch.from_numpy(np.stack([frame.pixels for frame in frames])).to(self.place.device)
-        value = pixels.permute(0, 3, 1, 2).float().div_(255)
+        value = inputs(frames, self.place, standardised=self.standardised, fold=self.fold)
         for stage, head in zip(self.stages, self.heads, strict=True):
             value = stage(value)
             yield head, value
+
+
+def inputs(frames: Sequence[Frame], place: Place, *, standardised: bool, fold: Fold) -> Tensor:
+    """Images × 3 × height × width; standardised in the network's precision, otherwise from 0 to 1 in float32."""
+    if standardised and compiled_here(place.device):
+        return looked_up(frames, _table(place), place.device, fold)
+    pixels = torch.from_numpy(np.stack([frame.pixels for frame in frames])).to(place.device)
+    value = pixels.permute(0, 3, 1, 2).float().div_(255)
+    return standardise(value, place) if standardised else value
+
+
+def standardise(value: Tensor, place: Place) -> Tensor:
+    """In float32, whatever the network's precision, which the result has."""
+    mean, deviation = (torch.tensor(numbers, device=value.device)[:, None, None] for numbers in (MEAN, DEVIATION))
+    return ((value - mean) / deviation).to(getattr(torch, place.precision))
+
+
+@cache
+def _table(place: Place) -> Tensor:
+    """What `standardise` makes of each of the 256 values in each channel."""
+    every = torch.arange(256).float().div_(255).expand(3, 1, 256)
+    return standardise(every, place).reshape(3, 256).contiguous().to(place.device)
 
 
 @cache
@@ -79,21 +113,20 @@ class _Loader(NamedTuple):
     def head(self, weights: Tensor) -> UnitLength:
         return UnitLength(weights.to(self.place.device))
 
-    def standardise(self, value: Tensor) -> Tensor:
-        mean, deviation = (torch.tensor(numbers, device=value.device)[:, None, None] for numbers in (MEAN, DEVIATION))
-        # normalise in float32 first, whatever the network's precision
-        return ((value - mean) / deviation).to(getattr(torch, self.place.precision))
-
-    def with_standardise(self, stages: tuple[Step, ...]) -> tuple[Step, ...]:
-        return (_trunks.chain(self.standardise, stages[0]), *stages[1:])
-
 
 def _lpips(
     weights: str, trunk: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]], loader: _Loader
 ) -> FeatureNetwork:
     content = numpy_pickle(locate(weights))
     heads = tuple(loader.head(torch.from_numpy(content[f"NetLinLayer_{i}"]["Conv_0"]["kernel"])) for i in range(5))
-    return FeatureNetwork(loader.with_standardise(build(_kernels(content[trunk], loader))), heads, loader.place)
+    kernels = _kernels(content[trunk], loader)
+    if trunk != "AlexNet_0":
+        return FeatureNetwork(build(kernels), heads, loader.place)
+    if not compiled_here(loader.place.device):
+        return FeatureNetwork(build(kernels), heads, loader.place, pixels=NARROW)
+    first = Kernel(ALEXNET_FOLD.weights(kernels[0].weight), kernels[0].bias)
+    stages = _trunks.alexnet([first, *kernels[1:]], folded=True)
+    return FeatureNetwork(stages, heads, loader.place, pixels=NARROW, fold=ALEXNET_FOLD)
 
 
 def _kernels(layers: Mapping[str, Mapping[str, Any]], loader: _Loader) -> list[Kernel]:
@@ -110,7 +143,7 @@ def _st_lpips(weights: str, build: Callable[[Sequence[Kernel]], tuple[Step, ...]
     names = [name.removesuffix(".bias") for name in state if name.startswith("net.") and name.endswith(".bias")]
     kernels = [loader.kernel(state[f"{name}.weight"], state[f"{name}.bias"]) for name in names]
     heads = tuple(loader.head(state[f"lin{i}.model.1.weight"]) for i in range(5))
-    return FeatureNetwork(loader.with_standardise(build(kernels)), heads, loader.place)
+    return FeatureNetwork(build(kernels), heads, loader.place)
 
 
 def _dists(loader: _Loader) -> FeatureNetwork:
@@ -121,7 +154,9 @@ def _dists(loader: _Loader) -> FeatureNetwork:
     widths = [3, 64, 128, 256, 512, 512]
     heads = map(MeanAndStructure, torch.split(texture / whole, widths), torch.split(structure / whole, widths))
     # the image itself is the first layer
-    return FeatureNetwork((lambda value: value, *loader.with_standardise(stages)), tuple(heads), loader.place)
+    place = loader.place
+    first = _trunks.chain(lambda value: standardise(value, place), stages[0])
+    return FeatureNetwork((lambda value: value, first, *stages[1:]), tuple(heads), place, standardised=False)
 
 
 _BUILDERS: Mapping[str, Callable[[_Loader], FeatureNetwork]] = {

@@ -18,6 +18,7 @@ from convergebench.images.frame import Plane
 from convergebench.metrics._lab import lab
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
+from convergebench.metrics.on_gpu import by_kernel
 
 _BAND = 16384
 _SMALL = np.float32(1e-12)
@@ -33,6 +34,7 @@ _SMALL = np.float32(1e-12)
     self_value=0.0,
     noticeable=2.3,
     paper="Sharma et al. 2005, doi:10.1002/col.20070 (CIEDE2000)",
+    on_gpu=by_kernel("delta_e"),
 )
 def delta_e(item: Item) -> float:
     """Mean colour difference CIEDE2000 over pixels; 1 is about the smallest difference people can see."""

@@ -13,8 +13,9 @@ import numpy as np
 
 from convergebench.images.frame import Frame, Plane
 from convergebench.metrics._pair import pair
-from convergebench.metrics._planes import halved, luma, pyramid, to_luma
+from convergebench.metrics._planes import LUMA, halved, luma, planes
 from convergebench.metrics.base import Item, metric
+from convergebench.metrics.on_gpu import by_kernel
 
 STABILITY = 170.0
 """The paper's constant, on the 0…255 scale."""
@@ -31,6 +32,7 @@ _FLAT = np.ones(3, dtype=np.float32)
     dimension="quality",
     self_value=0.0,
     paper="Xue et al. 2014, arXiv:1308.3052",
+    on_gpu=by_kernel("gmsd", smallest=4, even=True),
 )
 def gmsd(item: Item) -> float:
     """Standard deviation over the image of how similar gradient magnitudes are."""
@@ -65,7 +67,11 @@ def _squared_gradient(frame: Frame) -> Plane:
 
 def _half_luma(frame: Frame) -> Plane:
     if frame.height % 2 == 0 and frame.width % 2 == 0:
-        return to_luma(pyramid(frame, 1))
+        red, green, blue = planes(frame, 1)
+        half: Plane = np.multiply(red, np.float32(LUMA[0]))
+        cv2.scaleAdd(green, LUMA[1], half, dst=half)
+        cv2.scaleAdd(blue, LUMA[2], half, dst=half)
+        return half
     # the paper's own code fills the missing row or column with black
     padded = cv2.copyMakeBorder(luma(frame), 0, frame.height % 2, 0, frame.width % 2, cv2.BORDER_CONSTANT)
     return halved(padded)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from math import prod
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.full_reference._structure import WINDOW, contrast, structure
+from convergebench.metrics.on_gpu import by_kernel
 
 WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 SMALLEST = (WINDOW - 1) * 2 ** (len(WEIGHTS) - 1) + 1
@@ -29,6 +30,7 @@ SMALLEST = (WINDOW - 1) * 2 ** (len(WEIGHTS) - 1) + 1
     noticeable=0.95,
     half=0.50,
     paper="Wang et al. 2003, doi:10.1109/ACSSC.2003.1292216",
+    on_gpu=by_kernel("ms_ssim", smallest=SMALLEST),
 )
 def ms_ssim(item: Item) -> float:
     """Multi-scale structural similarity over five scales, mean over R, G and B."""

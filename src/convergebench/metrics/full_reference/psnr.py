@@ -13,6 +13,7 @@ from math import inf, log10
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.full_reference._squares import mean_squared_error
+from convergebench.metrics.on_gpu import by_kernel
 
 
 @metric(
@@ -25,6 +26,7 @@ from convergebench.metrics.full_reference._squares import mean_squared_error
     noticeable=30.0,
     half=20.0,
     paper="ITU-T J.247 (2008), Annex; RGB, peak 255",
+    on_gpu=by_kernel("psnr"),
 )
 def psnr(item: Item) -> float:
     """Peak signal-to-noise ratio over RGB, peak 255; infinite for equal images."""

@@ -11,6 +11,7 @@ from math import sqrt
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.full_reference._squares import mean_squared_error
+from convergebench.metrics.on_gpu import by_kernel
 
 
 @metric(
@@ -20,6 +21,7 @@ from convergebench.metrics.full_reference._squares import mean_squared_error
     range=(0.0, 1.0),
     roles=("return", "lag", "replicate"),
     self_value=0.0,
+    on_gpu=by_kernel("rmse"),
 )
 def rmse(item: Item) -> float:
     """Root mean squared difference over RGB, black to white being 1."""

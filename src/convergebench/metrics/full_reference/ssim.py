@@ -12,6 +12,7 @@ from __future__ import annotations
 from convergebench.metrics._pair import pair
 from convergebench.metrics.base import Item, metric
 from convergebench.metrics.full_reference._structure import WINDOW, structure
+from convergebench.metrics.on_gpu import by_kernel
 
 
 @metric(
@@ -24,6 +25,7 @@ from convergebench.metrics.full_reference._structure import WINDOW, structure
     noticeable=0.90,
     half=0.50,
     paper="Wang et al. 2004, doi:10.1109/TIP.2003.819861",
+    on_gpu=by_kernel("ssim", smallest=WINDOW),
 )
 def ssim(item: Item) -> float:
     """Structural similarity with the published Gaussian window, mean over R, G and B."""

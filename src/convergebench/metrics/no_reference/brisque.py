@@ -119,6 +119,17 @@ def _features(plane: Pixels | Plane) -> Numbers:
 @cache
 def read_machine(path: Path) -> SupportVectorModel:
     """The model out of LIBSVM's text file."""
+    try:
+        return _read_machine(path)
+    except (ValueError, LookupError, OverflowError) as error:
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> Prerequisite:
+    return Prerequisite(f"{path} is not a complete BRISQUE model; fetch it again: cbench weights fetch brisque-live")
+
+
+def _read_machine(path: Path) -> SupportVectorModel:
     head, _, body = path.read_text(encoding="ascii").partition("SV\n")
     facts = dict(line.split(maxsplit=1) for line in head.splitlines())
     lines = [line.split() for line in body.splitlines()]
@@ -128,6 +139,6 @@ def read_machine(path: Path) -> SupportVectorModel:
             place, _, value = entry.partition(":")
             vectors[row, int(place) - 1] = float(value)  # what is not written is 0
     if facts.get("kernel_type") != "rbf" or len(lines) != int(facts.get("total_sv", 0)):
-        raise Prerequisite(f"{path} is not a complete BRISQUE model; fetch it again: cbench weights fetch brisque-live")
+        raise _damaged(path)
     weights = np.array([float(first) for first, *_ in lines])
     return SupportVectorModel(vectors, weights, float(facts["gamma"]), float(facts["rho"]))

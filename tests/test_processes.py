@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -28,3 +29,25 @@ def test_a_worker_that_is_just_starting_gets_no_interrupt_either(main_thread: bo
         assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()), "the parent still gets it"
     finally:
         end_workers(pool)
+
+
+def test_the_first_task_starts_every_worker() -> None:
+    """One that is started later is left behind, and waited for without end, when another dies at that moment."""
+    pool = worker_pool(3)
+    try:
+        pool.submit(int)
+        assert len(pool._processes or {}) == 3
+    finally:
+        end_workers(pool)
+
+
+def test_a_worker_killed_while_it_starts_breaks_the_pool_and_ends_the_others() -> None:
+    pool = worker_pool(3)
+    under_way = [pool.submit(int, "7") for _ in range(6)]
+    victim, *others = list((pool._processes or {}).values())
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGKILL)
+    with pytest.raises(BrokenProcessPool):
+        [one.result(timeout=60) for one in under_way] and [pool.submit(int).result(timeout=60) for _ in range(50)]
+    pool.shutdown()
+    assert not any(process.is_alive() for process in others)

@@ -37,18 +37,8 @@ def results(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
             yield work(task)
         return
     pool = worker_pool(min(workers, len(tasks)))
-    waiting = iter(tasks)
-    under_way: set[Future[Result]] = set()
     try:
-        while True:
-            for task in islice(waiting, 3 * workers - len(under_way)):
-                under_way.add(pool.submit(work, task))
-            if not under_way:
-                return
-            done, under_way = wait(under_way, AWAKE, return_when=FIRST_COMPLETED)
-            check_stop()
-            for future in done:
-                yield future.result()
+        yield from gathered(lambda task: pool.submit(work, task), tasks, 3 * workers)
     except BrokenProcessPool as error:
         raise StudyError(
             "a measuring process was killed, perhaps because memory ran out; what was measured is kept. Run the same "
@@ -62,6 +52,32 @@ def results(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
         pool.shutdown(cancel_futures=True)
 
 
+def gathered(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most: int) -> Iterator[Result]:
+    """The results of these tasks as they come, with at most so many under way."""
+    waiting = iter(tasks)
+    under_way: set[Future[Result]] = set()
+    while True:
+        under_way |= {submit(task) for task in islice(waiting, most - len(under_way))}
+        if not under_way:
+            return
+        done, under_way = wait(under_way, AWAKE, return_when=FIRST_COMPLETED)
+        check_stop()
+        for future in done:
+            yield future.result()
+
+
+def waited_for(future: Future[Result]) -> Result:
+    """The result, waited for so that Ctrl-C and requests to stop end the wait."""
+    try:
+        while not future.done():
+            wait([future], AWAKE)
+            check_stop()
+    except BaseException:
+        future.cancel()
+        raise
+    return future.result()
+
+
 def worker_pool(workers: int) -> ProcessPoolExecutor:
     """Processes that end with their parent; each has one thread, and Ctrl-C is left to the parent."""
     context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
@@ -69,10 +85,18 @@ def worker_pool(workers: int) -> ProcessPoolExecutor:
 
 
 class _WorkerPool(ProcessPoolExecutor):
-    """Its workers do not import the main module: it may be a script that calls this package at once."""
+    """Its workers do not import the main module: it may be a script that calls this package at once.
+
+    All are started by the first task. Were they started one by one, then a worker killed while the next is starting
+    would leave that one behind: nobody ends it, and the pool waits for it for ever.
+    """
+
+    def __init__(self, workers: int, **options: Any) -> None:
+        super().__init__(workers, **options)
+        self._safe_to_dynamically_spawn_children = False
 
     def submit(self, work: Callable[..., Result], /, *arguments: Any, **named: Any) -> Future[Result]:
-        with _main_hidden(), _interrupt_blocked():  # workers are started as they are needed
+        with _main_hidden(), _interrupt_blocked():  # the first task starts the workers
             return super().submit(work, *arguments, **named)
 
 
@@ -111,14 +135,17 @@ def _interrupt_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker() -> None:
-    # one worker per core already; more threads would only get in each other's way. torch, when a metric loads it,
-    # reads the variables
+def use_one_thread() -> None:
+    """Let this process compute in one thread: there is a worker per core already. Before torch is loaded."""
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
     import cv2
 
     cv2.setNumThreads(1)
+
+
+def _begin_worker() -> None:
+    use_one_thread()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

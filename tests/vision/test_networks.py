@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from convergebench.errors import Prerequisite
-from convergebench.vision import networks
+from convergebench.vision import networks, objects
 from convergebench.vision.faces import find_faces
 from convergebench.vision.inpainting import fill
 from convergebench.vision.masks import object_mask, person_mask
@@ -30,8 +31,10 @@ USES: Mapping[str, tuple[Callable[[], object], str]] = {
 @pytest.fixture
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "_loaded", {})
+    monkeypatch.setattr(objects, "_known", OrderedDict())  # what was found in pictures of earlier tests
 
 
+@pytest.mark.usefixtures("nothing_loaded")
 @pytest.mark.parametrize("use", USES)
 def test_missing_weights_are_named(use: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))

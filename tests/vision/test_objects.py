@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from convergebench.errors import StudyError
-from convergebench.vision.networks import Picture
+from convergebench.vision import objects
+from convergebench.vision.networks import Picture, run_graph
 from convergebench.vision.objects import COCO_LABELS, DetectedObject, PixelBox, detect_objects, without_repeats
 
 
@@ -56,8 +58,39 @@ def test_nothing_is_found_in_an_empty_picture() -> None:
     assert detect_objects(np.zeros((1, 1, 3), np.uint8)) == []
 
 
-def test_the_same_picture_gives_the_same_answer_in_every_thread(coffee: Picture) -> None:
+def test_the_network_looks_at_equal_pictures_once_and_keeps_no_more_than_it_should(
+    coffee: Picture, cat: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def counted(name: str, values: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        looked.append(name)
+        return run_graph(name, values)
+
+    monkeypatch.setattr(objects, "run_graph", counted)
+    monkeypatch.setattr(objects, "REMEMBERED", 2)
+    objects._known.clear()
+    first = detect_objects(coffee)
+    assert detect_objects(coffee.copy()) == first
+    assert len(detect_objects(coffee, threshold=0.05)) > len(first)  # another question about the same look
+    assert len(looked) == 1
+    changed = coffee.copy()
+    changed[:200] = 0
+    assert detect_objects(changed) != first
+    assert len(looked) == 2
+    detect_objects(cat)
+    assert len(objects._known) == 2
+    assert detect_objects(coffee) == first  # forgotten, and looked at again
+    assert len(looked) == 4
+
+
+def test_the_same_picture_gives_the_same_answer_in_every_thread(
+    coffee: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "REMEMBERED", 0)
+    objects._known.clear()
     alone = detect_objects(coffee)
+    assert not objects._known
     with ThreadPoolExecutor(3) as threads:
         assert list(threads.map(detect_objects, [coffee] * 3)) == [alone] * 3
 

@@ -181,14 +181,14 @@ class ImageStore:
         """Store bytes, return their id. A file that is there is kept only if it holds the same bytes."""
         identity = image_id(data)
         file = file_of(identity, mime)
+        root = self._locate()
         try:
-            path = self._locate() / file
-            if _holds(path, data):
-                sync_folder(path.parent)  # whoever wrote it may have been killed before this
-            else:
-                _make_way(path)
-                self._write(path, data)
-            self._sync_above(path.parent)
+            try:
+                self._place(root / file, data)
+            except FileNotFoundError:  # the run was moved in this very moment: an image that was paid for follows it
+                if (now := self._locate()) == root:
+                    raise
+                self._place(now / file, data)
         except OSError as error:
             cure = "Free some disk space" if error.errno in _NO_ROOM else "Fix that"
             raise StudyError(
@@ -198,6 +198,14 @@ class ImageStore:
         if self.uploads is not None:
             self.uploads.stored(file)
         return identity
+
+    def _place(self, path: Path, data: bytes) -> None:
+        if _holds(path, data):
+            sync_folder(path.parent)  # whoever wrote it may have been killed before this
+        else:
+            _make_way(path)
+            self._write(path, data)
+        self._sync_above(path.parent)
 
     def _write(self, path: Path, data: bytes) -> None:
         try:

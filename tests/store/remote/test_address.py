@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import fsspec.registry
 import pytest
+from fsspec.registry import _registry as drivers
 
 from convergebench.errors import ConvergeBenchError, Prerequisite, StudyError
 from convergebench.store.remote.address import LISTED, confirm, is_confirmed, parse_address
@@ -82,7 +82,7 @@ def test_a_url_that_only_the_run_names_is_not_contacted(tmp_path: Path) -> None:
 
 
 def test_a_missing_driver_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(fsspec.registry._registry, "s3", raising=False)  # an earlier test may have loaded the driver
+    monkeypatch.delitem(drivers, "s3", raising=False)  # an earlier test may have loaded the driver
     monkeypatch.setitem(sys.modules, "s3fs", None)
     with pytest.raises(Prerequisite, match=r"type: pip install 'convergebench\[s3\]'"):
         RemoteFiles(parse_address("s3://bucket/without-driver")).read("x")

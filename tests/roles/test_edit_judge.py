@@ -14,6 +14,7 @@ from convergebench.edits.taxonomy import taxonomy
 from convergebench.errors import Prerequisite
 from convergebench.images.encode import encode_png
 from convergebench.images.frame import Pixels
+from convergebench.roles import measuring
 from convergebench.roles.edit_judge import subjects
 from convergebench.roles.measuring import MeasuringJudge
 from convergebench.rubrics.reply import parse
@@ -212,7 +213,9 @@ def test_it_says_that_it_measures_and_answers_the_same_again(cup: Pixels) -> Non
     assert first["reason"].startswith("measured, not seen")
 
 
-def test_the_fingerprint_of_other_studies_is_as_it_was() -> None:
+def test_the_fingerprint_changes_only_when_what_it_measures_with_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MeasuringJudge().fingerprint != FINGERPRINT, "decay is at version 2"
+    monkeypatch.setattr(measuring, "FIRST_OF_EDITS", {**measuring.FIRST_OF_EDITS, "decay": 2})
     assert MeasuringJudge().fingerprint == FINGERPRINT
 
 

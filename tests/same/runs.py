@@ -99,7 +99,7 @@ SMALL: dict[str, Small] = {
         (
             ('["sim-noise", "sim-blur", "sim-tint", "sim-scatter", "sim-perfect"]', '["sim-noise", "sim-perfect"]'),
             ("steps = 20", "steps = 4"),
-            ('["brisque", "niqe", "piqe", "decay"]', '["piqe", "decay"]'),
+            ('["brisque", "niqe", "piqe", "decay"]', '["piqe", "niqe"]'),
             (
                 '["astronaut", "woman-with-a-camera", "coffee-cup", "maine-coon-cat", "palm-beach", '
                 '"room-with-a-drum"]',

@@ -32,7 +32,7 @@ class Failures(NamedTuple):
     def __str__(self) -> str:
         """Failing photographs of all, and Wilson's 95 % interval of their share."""
         low, high = wilson(self.failing, self.photographs)
-        return f"{self.failing}/{self.photographs} ({low or 0:.0%}–{high or 0:.0%})"
+        return f"{self.failing}/{self.photographs} ({100 * (low or 0):.0f}–{100 * (high or 0):.0f} %)"
 
 
 def rows_of_chains(table: Table, families: Sequence[str] | None = None) -> dict[str, dict[int, int]]:

@@ -1,195 +1,230 @@
-"""Judge `decay` as an audit would: does it find steps 5, 10 and 20 of a chain worse than step 1?
+"""The test of `decay`, as protocol.md lays it down; prints the tables of docs/results/decay.md.
 
-    python -m training.decay.evaluate left-out [TABLE.npz…] trained without a family or an editor, judged on it alone
-    python -m training.decay.evaluate run RUN --without FAMILY  a run of copies, by numbers learned without a family
-    python -m training.decay.evaluate round-trips FOLDER    recorded round trips of an editor never learned from
-    python -m training.decay.evaluate cost                  time beside BRISQUE's, as a ratio, in one run
+    python -m training.decay.evaluate test.npz frozen.npz untouched-test.npz untouched-tune.npz
+        [--round-trips FOLDER] [--rates RATES.json]
 
-A chain fails when any of its later pictures does not score worse than its first; a tie is a failure. Only pictures that
-are kept for judging count in `left-out`. Intervals are Wilson's of 95 %, over source images.
+`--round-trips` scores recorded round trips of an editor that was never learned from; `--rates` writes what
+`cbench filter` tells of its errors.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
-from time import perf_counter
+from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from PIL import Image
 
-from convergebench.analysis.failures import wilson
 from convergebench.images.frame import Frame
-from convergebench.metrics import load_metric
-from convergebench.metrics.base import Item
-from convergebench.metrics.no_reference._decay_features import picture_features
-from convergebench.store.frames import RunFrames
-from training.decay.pairing import chains_of
-from training.decay.tables import BASELINES, MIXED, Table, read
-from training.decay.train import TABLE, learned, training_rows
+from convergebench.metrics.no_reference.decay import scaled, shipped_numbers
+from convergebench.metrics.no_reference.decay_reading import FLATTEST, read_decay, strangeness
+from training.decay.counting import Failures, Table, failures, standing_still
+from training.decay.learned import AUTOENCODERS
+from training.decay.scores import PUBLIC, public
 
-GAPS = (5, 10, 20)
-RIVALS = ("brisque", "niqe", "piqe", "ilniqe", "cnniqa-live")
-
-
-def failures(table: Table, scores: NDArray[np.floating], rows: NDArray[np.bool_]) -> dict[str, list[bool]]:
-    """Per source image, whether each of its chains fails; lower scores are better, a missing one is a failure."""
-    found: dict[str, list[bool]] = defaultdict(list)
-    for steps in chains_of(table, rows):
-        found[str(table.image[steps[1]])].append(any(not scores[steps[gap]] > scores[steps[1]] for gap in GAPS))
-    return found
+Numbers = NDArray[np.float64]
+ALARMS = 0.05
+"""Share of tuning photographs that the limit lets be refused."""
+STEPS = (1, 5, 10, 20)
 
 
-def cell(found: Mapping[str, Sequence[bool]]) -> str:
-    """Chains that fail, images with any failure and the interval of their share."""
-    chains = [one for many in found.values() for one in many]
-    images = sum(any(many) for many in found.values())
-    low, high = wilson(images, len(found))
-    return f"{sum(chains)}/{len(chains)} ({images}/{len(found)} images, {low or 0:.0%}–{high or 0:.0%})"
+def show(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """A table in Markdown."""
+    rows = ["| " + " | ".join(line) + " |" for line in (head, *lines)]
+    print("\n".join([rows[0], "|" + " --- |" * len(head), *rows[1:], ""]))  # noqa: T201
 
 
-def has(table: Table, editor: str) -> NDArray[np.bool_]:
-    """Rows of chains in which an editor had a part."""
-    return np.array([editor in str(name).split("+") for name in table.editor])
+def values_of(table: Table) -> Numbers:
+    """The metric's value of every row."""
+    return np.array([scaled(float(raw)) for raw in table["network"]])
 
 
-def left_out(table: Table) -> list[tuple[str, list[str]]]:
-    """For each family and each learned editor: learned from everything else, judged on it, on unseen pictures.
-
-    Mixtures of autoencoders with other wear count as autoencoders in learning, and are judged by themselves.
-    """
-    training = training_rows(table)
-    mixture = np.array([str(chain).startswith(MIXED) for chain in table.chain])
-    both = np.isin(table.family, ["autoencoder", "network"])
-    coded = table.family == "autoencoder"
-    nothing = np.zeros(len(training), bool)
-    groups = {
-        "nothing, judged on autoencoders": (nothing, coded & ~mixture),
-        "nothing, judged on everything": (nothing, ~nothing),
-        "all autoencoders": (coded, coded & ~mixture),
-        "all autoencoders, judged on their mixtures": (coded, coded & mixture),
-        "all autoencoders and little networks": (both, coded & ~mixture),
-    }
-    for family in sorted(set(map(str, table.family)) - {"autoencoder"}):
-        groups[f"all of {family}"] = (table.family == family, table.family == family)
-    learned_ones = ~mixture & np.isin(table.family, ["autoencoder", "restorer"])
-    for editor in sorted(set(map(str, table.editor[learned_ones]))):
-        groups[editor] = (has(table, editor), has(table, editor) & ~mixture)
-    return [(name, _judged(table, training & ~gone, ~training & on)) for name, (gone, on) in groups.items()]
+def is_known(table: Table) -> NDArray[np.bool_]:
+    """Rows that are not "unknown"."""
+    strangest = float(shipped_numbers()["strangest"])
+    near = np.array([strangeness(hidden) <= strangest for hidden in table["network-hidden"]])
+    return np.asarray(near & (table["flat"] <= FLATTEST), np.bool_)
 
 
-def _judged(table: Table, training: NDArray[np.bool_], judged: NDArray[np.bool_]) -> list[str]:
-    model = learned(table, training)
-    own = failures(table, model.raw(np.asarray(table.features, np.float64)), judged)
-    others = [failures(table, table.baselines[:, place], judged) for place in range(len(BASELINES))]
-    return [cell(own), *(cell(other) for other in others)]
-
-
-def round_trips(folder: Path) -> list[tuple[str, list[str]]]:
-    """Failures per metric on recorded round trips: returns 2, 3 against 1, and forward pictures 2, 3 against 1."""
+def by_family(tables: Sequence[Table]) -> list[list[str]]:
+    """Failing photographs per family, beside the public metrics."""
     lines = []
-    chains = sorted(path.parent for path in folder.glob("*/I0_source.png"))
-    for name in ("decay", *RIVALS):
-        metric = load_metric(name)
-        sign = 1 if metric.facts.better == "lower" else -1
-        cells = []
-        for kind in ("backward", "forward"):
-            bad: dict[str, list[bool]] = defaultdict(list)
-            gaps = []
-            for chain in chains:
-                scores = [sign * _value(name, chain / f"I{number}_{kind}.png") for number in (1, 2, 3)]
-                # chains that start from the same picture are no independent witnesses
-                source = hashlib.sha256((chain / "I0_source.png").read_bytes()).hexdigest()
-                bad[source].append(any(not later > scores[0] for later in scores[1:]))
-                gaps += [later > scores[0] for later in scores[1:]]
-            cells += [cell(bad), f"{gaps.count(False)}/{len(gaps)}"]
-        lines.append((name, cells))
+    for table in tables:
+        for family in dict.fromkeys(map(str, table["family"])):
+            still = standing_still(table, [family])
+            cells = [failures(table, values_of(table), [family])]
+            cells += [failures(table, table["public"][:, place], [family]) for place in range(len(PUBLIC))]
+            name = family + (f" ({still} of its chains stand still)" if still else "")
+            lines.append([name, *map(str, cells)])
     return lines
 
 
-def run_of_copies(run: Path, without: str) -> list[tuple[str, list[str]]]:
-    """Failures per editor on the chains of a run, by numbers that never saw a family; network is left out with it.
-
-    The pictures of a run may be pictures that were learned from; its editors are not.
-    """
-    table = read(TABLE)
-    family = np.isin(table.family, [without, "network"] if without == "autoencoder" else [without])
-    if not family.any():
-        raise SystemExit(
-            f"nothing was learned from a family '{without}'; there are: {', '.join(sorted(set(table.family)))}"
-        )
-    model = learned(table, training_rows(table) & ~family)
-    frames = RunFrames(run)
-    steps = frames.steps().filter(pl.col("index").is_in((1, *GAPS)), pl.col("image").is_not_null())
-    frames.close()
-    chains: dict[tuple[str, str, str], dict[int, float]] = defaultdict(dict)
-    for editor, source, case, index, image in steps.select("editor", "source", "case", "index", "image").iter_rows():
-        pixels = np.ascontiguousarray(np.asarray(Image.open(run / image).convert("RGB"), np.uint8))
-        values = model.select(picture_features(pixels))
-        chains[editor, source, case][index] = float(model.score(values[None])[0])
+def round_trips(folder: Path) -> list[list[str]]:
+    """Chains that fail, per metric: rounds 2 and 3 against 1, of returns and of forward pictures."""
     found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for (editor, source, _), scores in chains.items():
-        if len(scores) == len(GAPS) + 1:
-            for name in (editor, "all"):
-                found[name][source].append(any(not scores[gap] > scores[1] for gap in GAPS))
-    return [(name, [cell(images)]) for name, images in sorted(found.items())]
+    names = ["decay", *PUBLIC]
+    for chain in sorted(path.parent for path in folder.glob("*/I0_source.png")):
+        source = hashlib.sha256((chain / "I0_source.png").read_bytes()).hexdigest()
+        for kind in ("backward", "forward"):
+            said = []
+            for number in (1, 2, 3):
+                with Image.open(chain / f"I{number}_{kind}.png") as picture:
+                    pixels = np.ascontiguousarray(np.asarray(picture.convert("RGB"), np.uint8))
+                said.append([read_decay(Frame(pixels)).value, *public(pixels)])
+            for place, name in enumerate(names):
+                first, *later = (row[place] for row in said)
+                found[f"{name}/{kind}"][source].append(any(not one > first for one in later))
+    lines = []
+    for name in names:
+        cells = []
+        for kind in ("backward", "forward"):
+            many = found[f"{name}/{kind}"]
+            chains = [one for some in many.values() for one in some]
+            photographs = Failures(len(chains), sum(chains), len(many), sum(map(any, many.values())))
+            cells += [f"{sum(chains)}/{len(chains)}", str(photographs)]
+        lines.append([name, *cells])
+    return lines
 
 
-def _value(name: str, path: Path) -> float:
-    pixels = np.ascontiguousarray(np.asarray(Image.open(path).convert("RGB"), np.uint8))
-    reading = load_metric(name).measure([Item(Frame(pixels))])[0]
-    return float("nan") if reading.value is None else reading.value
+def clustered(
+    alarm: NDArray[np.floating], photographs: NDArray[Any], weights: Numbers | None = None
+) -> tuple[float, float, float]:
+    """A weighted share, and its 95 % interval from resampling photographs."""
+    weights = np.ones(len(alarm)) if weights is None else weights
+    names, place = np.unique(photographs, return_inverse=True)
+    top, bottom = (np.bincount(place, one, len(names)) for one in (weights * alarm, weights))
+    drawn = np.random.default_rng(0).integers(0, len(names), (2000, len(names)))
+    low, high = np.quantile(top[drawn].sum(1) / bottom[drawn].sum(1), (0.025, 0.975))
+    share = float(top.sum() / bottom.sum())
+    if share in (0.0, 1.0):  # resampling cannot see what did not happen once: the rule of three
+        beyond = 1 - 0.025 ** (1 / len(names))
+        low, high = (0.0, beyond) if share == 0 else (1 - beyond, 1.0)
+    return share, float(low), float(high)
 
 
-def cost(side: int = 512, repeats: int = 7) -> tuple[float, float]:
-    """Seconds of `decay` for a picture, and how many times BRISQUE's that is, measured in turns."""
-    from training.decay.sources import square
-
-    pixels = square("coffee-cup", side)
-    taken: dict[str, list[float]] = {"decay": [], "brisque": []}
-    for _ in range(repeats + 1):
-        for name, times in taken.items():
-            began = perf_counter()
-            load_metric(name).measure([Item(Frame(pixels))])
-            times.append(perf_counter() - began)
-    own, other = (median(times[1:]) for times in taken.values())
-    return own, own / other
+def percent(found: tuple[float, float, float]) -> str:
+    """`4.1 % (2.9–5.8)`."""
+    return f"{found[0]:.1%} ({100 * found[1]:.1f}–{100 * found[2]:.1f})"
 
 
-def show(head: Sequence[str], lines: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """A table in Markdown."""
-    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))  # noqa: T201
-    for name, cells in lines:
-        print("| " + " | ".join([name, *cells]) + " |")  # noqa: T201
+def family_weights(table: Table, rows: NDArray[np.bool_]) -> Numbers:
+    """Every family counts the same."""
+    count = {family: int((rows & (table["family"] == family)).sum()) for family in set(table["family"])}
+    return np.array([1 / max(1, count[family]) for family in table["family"]])
+
+
+def rates(joined: Table, untouched: Table, limits: Sequence[float]) -> list[dict[str, Any]]:
+    """False alarms and misses of a limit, of pictures that are not unknown."""
+    values, fresh = values_of(joined), values_of(untouched)
+    photographs = is_known(untouched) & (untouched["treatment"] != "drawing")
+    known = is_known(joined)
+    rows = []
+    for limit in limits:
+        alarms = clustered(1.0 * (fresh[photographs] > limit), untouched["photograph"][photographs])
+        missed = {}
+        for step in STEPS[1:]:
+            at = known & (joined["step"] == step)
+            weights = family_weights(joined, at)[at]
+            missed[str(step)] = clustered(1.0 * (values[at] <= limit), joined["photograph"][at], weights)
+        at = known & np.isin(joined["step"], STEPS[1:])
+        every = clustered(1.0 * (values[at] <= limit), joined["photograph"][at], family_weights(joined, at)[at])
+        rows.append(
+            {
+                "limit": round(float(limit), 1),
+                "false_alarms": [round(one, 4) for one in alarms],
+                "missed": [round(one, 4) for one in every],
+                "missed_by_steps": {step: [round(one, 4) for one in three] for step, three in missed.items()},
+            }
+        )
+    return rows
+
+
+def joined(tables: Sequence[Table]) -> dict[str, Any]:
+    """Several tables as one."""
+    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
 
 
 def main(given: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = parser.add_subparsers(dest="part", required=True)
-    parts.add_parser("left-out").add_argument("tables", type=Path, nargs="*", default=[TABLE])
-    parts.add_parser("round-trips").add_argument("folder", type=Path)
-    copies = parts.add_parser("run")
-    copies.add_argument("run", type=Path)
-    copies.add_argument("--without", required=True)
-    parts.add_parser("cost")
-    arguments = parser.parse_args(given)
-    if arguments.part == "left-out":
-        show(["left out", "decay", *BASELINES], left_out(read(*arguments.tables)))
-    elif arguments.part == "run":
-        show(["editor", f"decay without {arguments.without}"], run_of_copies(arguments.run, arguments.without))
-    elif arguments.part == "round-trips":
-        head = ["metric", "returns: chains", "returns: pictures", "forward: chains", "forward: pictures"]
-        show(head, round_trips(arguments.folder))
-    else:
-        seconds, ratio = cost()
-        print(f"{seconds:.3f} s for 512 × 512, {ratio:.2f} times BRISQUE")  # noqa: T201
+    for name in ("test", "frozen", "untouched", "tuned"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--round-trips", type=Path)
+    parser.add_argument("--rates", type=Path)
+    chosen = parser.parse_args(given)
+    test, frozen, untouched, tuned = (
+        dict(np.load(path)) for path in (chosen.test, chosen.frozen, chosen.untouched, chosen.tuned)
+    )
+    show(["family", "decay", *PUBLIC], by_family([test, frozen]))
+    if chosen.round_trips:
+        show(["metric", "returns", "photographs", "forward", "photographs"], round_trips(chosen.round_trips))
+    calm = is_known(tuned) & (tuned["treatment"] != "drawing")
+    limit = float(np.quantile(values_of(tuned)[calm], 1 - ALARMS))
+    print(f"limit: {limit:.1f}\n")  # noqa: T201
+    fresh, known = values_of(untouched), is_known(untouched)
+    lines = []
+    for treatment in dict.fromkeys(map(str, untouched["treatment"])):
+        rows = untouched["treatment"] == treatment
+        alarms = (
+            clustered(1.0 * (fresh > limit)[rows & known], untouched["photograph"][rows & known])
+            if (rows & known).any()
+            else None
+        )
+        lines.append(
+            [
+                treatment,
+                f"{np.median(fresh[rows]):.0f}",
+                percent(alarms) if alarms else "–",
+                f"{1 - known[rows].mean():.0%}",
+            ]
+        )
+    every = known & (untouched["treatment"] != "drawing")
+    lines.append(
+        [
+            "all photographs",
+            f"{np.median(fresh[every]):.0f}",
+            percent(clustered(1.0 * (fresh > limit)[every], untouched["photograph"][every])),
+            "",
+        ]
+    )
+    show(["untouched photographs", "median", "false alarms", "unknown"], lines)
+    both = joined([test, frozen])
+    values, seen = values_of(both), is_known(both)
+    lines = []
+    for family in dict.fromkeys(map(str, both["family"])):
+        cells = []
+        for step in STEPS:
+            rows = seen & (both["family"] == family) & (both["step"] == step)
+            cells.append(f"{(values[rows] > limit).mean():.0%}" if rows.any() else "–")
+        unknown = 1 - seen[both["family"] == family].mean()
+        lines.append([family, *cells, f"{unknown:.0%}"])
+    show(
+        ["above the limit after", *(f"{step} remakings" if step > 1 else "1 remaking" for step in STEPS), "unknown"],
+        lines,
+    )
+    numbers = shipped_numbers()
+    passed = np.isin(both["family"], AUTOENCODERS) & seen
+    low, high = (np.interp(both["network"], numbers["grid"], numbers[key]) for key in ("low", "high"))
+    inside = (low <= both["step"]) & (both["step"] <= high)
+    share = percent(clustered(1.0 * inside[passed], both["photograph"][passed]))
+    print(f"remakings of autoencoders inside their interval: {share}")  # noqa: T201
+    if chosen.rates:
+        limits = sorted({round(float(one), 1) for one in (*np.linspace(limit - 60, limit + 80, 20), limit)})
+        document = {
+            "version": 2,
+            "pictures": {
+                "untouched": int((untouched["treatment"] != "drawing").sum()),
+                "worn": int((both["step"] > 1).sum()),
+            },
+            "limits": rates(both, untouched, limits),
+        }
+        chosen.rates.write_text(json.dumps(document, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 
@@ -41,21 +40,6 @@ def mixed(random: Random) -> tuple[str, Step]:
     """One to three autoencoders in turn, often on a wandering grid and with other wear between; and their names."""
     names = [str(name) for name in random.choice(AUTOENCODERS, size=int(random.integers(1, 4)), replace=False)]
     return "+".join(names), _in_turn([partial(edited, name) for name in names], random)
-
-
-def little(random: Random, folder: Path) -> tuple[str, Step]:
-    """The same with one or two of the little networks of a folder."""
-    paths = sorted(folder.glob("network-*.pt"))
-    if not paths:
-        raise SystemExit(f"there are no networks in {folder}; type: python -m training.decay.networks {folder}")
-    chosen = [paths[int(place)] for place in random.choice(len(paths), size=int(random.integers(1, 3)), replace=False)]
-    return "network", _in_turn([partial(_passed, path) for path in chosen], random)
-
-
-def _passed(path: Path, pixels: Pixels) -> Pixels:
-    from training.decay.networks import passed
-
-    return passed(path, pixels)
 
 
 def _in_turn(editors: Sequence[Callable[[Pixels], Pixels]], random: Random) -> Step:

@@ -95,7 +95,7 @@ TREATMENTS: dict[str, Callable[[Pixels, Random], Pixels]] = {
 }
 
 
-def rows_of(folder: Path, name: str, kind: str, network: Path, others: bool) -> list[Row]:
+def rows_of(folder: Path, name: str, kind: str, network: Path) -> list[Row]:
     """The rows of one photograph, treated in every way."""
     picture = Image.open(folder / f"{name}.png")
     picture.thumbnail((LONGEST, LONGEST), Image.Resampling.LANCZOS)
@@ -103,14 +103,14 @@ def rows_of(folder: Path, name: str, kind: str, network: Path, others: bool) -> 
     random = np.random.default_rng(int(name[:8], 16))
     return [
         {"photograph": name, "kind": kind, "treatment": treatment}
-        | row_of(np.ascontiguousarray(treat(pixels, random)), {"network": network}, ways=False, others=others)
+        | row_of(np.ascontiguousarray(treat(pixels, random)), {"network": network})
         for treatment, treat in TREATMENTS.items()
     ]
 
 
-def drawing_row(number: int, network: Path, others: bool) -> Row:
+def drawing_row(number: int, network: Path) -> Row:
     """The row of one drawing."""
-    found = row_of(drawing(number), {"network": network}, ways=False, others=others)
+    found = row_of(drawing(number), {"network": network})
     return {"photograph": f"drawing-{number}", "kind": "drawing", "treatment": "drawing", **found}
 
 
@@ -126,9 +126,9 @@ def main(given: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(given)
     names = [one for one in listed(chosen.photographs / "photographs.csv") if part_of(one) == chosen.part]
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(rows_of, chosen.photographs, one.name, one.kind, chosen.network, False) for one in names]
+        futures = [pool.submit(rows_of, chosen.photographs, one.name, one.kind, chosen.network) for one in names]
         start = 0 if chosen.part == "tune" else 1000
-        drawn = [pool.submit(drawing_row, start + number, chosen.network, False) for number in range(chosen.drawings)]
+        drawn = [pool.submit(drawing_row, start + number, chosen.network) for number in range(chosen.drawings)]
         rows = [row for future in futures for row in future.result()] + [future.result() for future in drawn]
     save(chosen.out, rows)
     print(f"{chosen.out}: {len(rows)} pictures of {len(names)} photographs")  # noqa: T201

@@ -1,11 +1,11 @@
-"""The features of `decay`, all independent of the picture's size."""
+"""The 97 features that the first version of `decay` read, all independent of the picture's size."""
 
 from __future__ import annotations
 
 import cv2
 import numpy as np
 
-from convergebench.images.frame import Frame, Pixels, Plane
+from convergebench.images.frame import Pixels, Plane
 from training.decay.features.response import response_features
 from training.decay.features.spectrum import spectrum_features
 from training.decay.features.texture import (
@@ -21,11 +21,6 @@ SMALLEST = 64
 """One tile of the spectrum must fit."""
 
 _TO_CHROMA = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
-
-
-def features_of(frame: Frame) -> dict[str, float]:
-    """Every feature by name, always in the same order; cached."""
-    return frame.derived("decay-features", lambda frame: picture_features(frame.pixels))
 
 
 def picture_features(pixels: Pixels) -> dict[str, float]:

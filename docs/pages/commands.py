@@ -20,7 +20,7 @@ HEAD = """# Commands
 | 1 | no chain was finished and some failed; `cbench claims --strict`: one does not hold |
 | 2 | a mistake in the command, the study file or the data, in one line on stderr |
 | 3 | stopped by `--max-cost`, or no editor left; the same command continues. `cbench import`: some chains failed |
-| 4 | `cbench run`: done, but a check failed (`--fail-under`, `--no-worse-than`) |
+| 4 | done, but a check failed: `--fail-under` and `--no-worse-than` of `cbench run`, `--fail-over` of `cbench filter` |
 | 70 | a bug in this package: one line on stderr that names a file for the bug report |
 | 74 | done, but standard output could not be written |
 | 130 | stopped by Ctrl-C or SIGTERM; the same command continues |

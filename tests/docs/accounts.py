@@ -22,6 +22,7 @@ FOLLOWED: Mapping[str, str] = {
     "docs/datasets.md": "test_data_pages.py",
     "docs/degradations.md": "test_degradations_page.py",
     "docs/everyday.md": "test_pages.py",
+    "docs/filter.md": "test_pages.py",
     "docs/factory.md": "test_factory_page.py",
     "docs/failures.md": "test_failures_page.py",
     "docs/import.md": "test_import_page.py",

@@ -13,6 +13,8 @@ from tests.docs.shell import Reader, forget_plugins
 
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Reader]:
+    # figures for print are most of the time of a small audit; tests/report/audit looks at all their kinds
+    monkeypatch.setattr("convergebench.report.audit.plots.KINDS", ("svg",))
     loaded = set(sys.modules)
     yield Reader(tmp_path, monkeypatch, capsys)
     for name in set(sys.modules) - loaded:  # modules that a page wrote

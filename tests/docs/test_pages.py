@@ -19,6 +19,7 @@ from tests.editors.providers.loopback import Answer, serving
         ("paper-figure", 4),
         ("paper", 4),
         ("everyday", 6),
+        ("filter", 6),
         ("pairs", 2),
         ("own-images", 6),
         ("resume-and-budgets", 7),

@@ -23,6 +23,7 @@ from convergebench.cli import (
     examining,
     exporting,
     factory,
+    filtering,
     importing,
     leaderboard,
     listing,
@@ -60,6 +61,7 @@ app.command("demo")(demo.demo)
 app.command("init")(starting.init)
 app.command("run")(running.run)
 app.command("measure")(measuring.measure)
+app.command("filter")(filtering.filter_images)
 app.command("examine")(examining.examine)
 app.command("label")(examining.label)
 app.command("rate")(rating.rate)

@@ -101,6 +101,7 @@ VIEW = (
         (403, 410, 413, 422),
         {"gain": {"type": "integer"}},
     ),
+    Operation("get", "/worn/{run}/{worn}", {200: (PNG, JSON), 304: ()}, (403, 410, 413, 422)),
 )
 _ANSWER = {
     "type": "object",

@@ -51,7 +51,7 @@ class BaseStudy(ABC):
     sections: ClassVar[tuple[str, ...]] = (
         *("decay-wall", "score-traces", "failure-gallery"),
         *("ranking", "sensitivity", "curves", "survival", "failures", "onset", "variants", "trace", "settling"),
-        *("breakdown", "adherence", "diagnostics", "worst", "chains", "cost", "made", "terms"),
+        *("breakdown", "adherence", "diagnostics", "worst", "worn", "chains", "cost", "made", "terms"),
     )
     """Sections of the report in order (`convergebench.sections`); one that has nothing to show is left out."""
     exports: ClassVar[tuple[str, ...]] = ("measurements", "labels")

@@ -1,6 +1,7 @@
 """Small runs whose every pixel is known, made by the real engine; as a process of its own, one that takes its time.
 
-`copy` returns what it is given, `darker` takes 30 levels away at every step, `balks` refuses its third step.
+`copy` returns what it is given, `darker` takes 30 levels away at every step, `balks` refuses its third step,
+`refuses` its first.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from convergebench.types import Capabilities, Edited, EditRequest, Limits, Sourc
 
 SIDE, LOSS = 64, 30
 EDITORS = {"copy": 0, "darker": LOSS, "balks": 5}
+MOST_CALLS = {"balks": 2, "refuses": 0}
 
 
 class DrawnEditor:
@@ -43,7 +45,7 @@ class DrawnEditor:
     async def edit(self, request: EditRequest) -> Edited:
         await asyncio.sleep(self.wait)
         self.calls[request.case] = self.calls.get(request.case, 0) + 1
-        if self.name == "balks" and self.calls[request.case] > 2:
+        if self.calls[request.case] > MOST_CALLS.get(self.name, 10**9):
             raise Refused("<b>this picture</b> is refused", reason="policy")
         pixels = decode(request.image).pixels.astype(int) - self.loss
         data = encode_png(np.clip(pixels, 0, 255).astype(np.uint8))
@@ -63,6 +65,15 @@ def pictures(count: int, side: int = SIDE) -> list[SourceImage]:
             SourceImage(f"picture-{number}", "scene", hashed, side, side, "CC0", "drawn", partial(bytes, data))
         )
     return found
+
+
+def textured(width: int, height: int) -> SourceImage:
+    """A picture with texture everywhere, which metrics without a reference can judge."""
+    noise = np.random.default_rng(5).normal(0, 90, (height, width, 3))
+    soft = sum(np.roll(noise, shift, axis) for shift in (-1, 0, 1) for axis in (0, 1)) / 4
+    data = encode_png(np.clip(150 + soft, 0, 255).astype(np.uint8))
+    hashed = hashlib.sha256(data).hexdigest()
+    return SourceImage("picture-0", "scene", hashed, width, height, "CC0", "drawn", partial(bytes, data))
 
 
 def address(editor: str, query: str = "", *, run: str = "drawn", picture: int = 0) -> str:
@@ -89,7 +100,8 @@ def drawn_run(root: Path, *, count: int = 2, rounds: int = 3, side: int = SIDE, 
         }
     )
     options = RunOptions(report=more.pop("report", True), workers=1)
-    return run_study(plan(spec, root, editors=editors, sources=pictures(count, side)), options)
+    sources = more.pop("sources", None) or pictures(count, side)
+    return run_study(plan(spec, root, editors=editors, sources=sources), options)
 
 
 if __name__ == "__main__":

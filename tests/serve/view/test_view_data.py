@@ -160,6 +160,8 @@ def test_looking_leaves_no_trace_in_the_run(runs: Path) -> None:
         for kind in ("image", "thumb"):
             assert site.client.get(f"/{kind}/small/{chain['final']}").status_code == 200
         assert site.client.get(f"/map/small/{chain['final']}/{chain['first']}/ssim.png").status_code == 200
+        worn = site.client.get(f"/worn/small/{chain['final']}.png")
+        assert worn.status_code in (200, 422)  # 64 pixels may be too few
     assert content() == before
 
 

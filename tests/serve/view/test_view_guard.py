@@ -93,6 +93,8 @@ OUTSIDE = [
     "/api/runs/small/",
     "//etc/passwd",
     "/map/small/../../secret.png/x/ssim.png",
+    "/worn/small/../../secret.png",
+    "/worn/small/..%2f..%2fsecret.png",
     f"/tile/small/{'0' * 64}/0/0_0.webp",
 ]
 

@@ -59,6 +59,7 @@ def viewed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vie
         "level": ["0", "6"],
         "place": ["0_0.webp", "9_9.webp"],
         "file": ["difference.png", "ssim.json"],
+        "worn": [f"{digests[0]}.png", f"{digests[0]}.json"],
     }
     document = description("viewer", VIEW, HEADERS, known)
     try:

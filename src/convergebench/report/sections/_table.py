@@ -20,6 +20,7 @@ TABLE = {
         "adherence": "adherence:ADHERENCE",
         "diagnostics": "diagnostics:DIAGNOSTICS",
         "worst": "cases:WORST",
+        "worn": "worn:WORN",
         "chains": "cases:CHAINS",
         "factory-funnel": "factory.funnel:FUNNEL",
         "factory-examples": "factory.examples:EXAMPLES",

@@ -36,8 +36,10 @@ from convergebench.texts import plain_line
 
 T = TypeVar("T")
 
-READING, DRAWING = 4, 3
-"""Requests that read tables or pixels at the same time; more wait, so that memory stays flat."""
+READING, DRAWING, JUDGING = 4, 3, 1
+"""Requests that read tables, read pixels or judge a picture at the same time; more wait, so that memory stays flat."""
+GONE = 499
+"""The status of a reply that nobody waits for."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def view_app(site: ViewSite) -> Starlette:
         Route("/tile/{run:str}/{image:str}", served.drawn(served.pictures.tiling), methods=["GET"]),
         Route("/tile/{run:str}/{image:str}/{level:str}/{place:str}", served.drawn(served.pictures.tile)),
         Route("/map/{run:str}/{image:str}/{other:str}/{file:str}", served.drawn(served.pictures.map)),
+        Route("/worn/{run:str}/{worn:str}", served.worn, methods=["GET"]),
     ]
     app = Starlette(
         routes=routes,
@@ -119,6 +122,7 @@ class _Served:
         self.answers = ViewAnswers(site.shelf, self.guard)
         self.pictures = ViewPictures(site.shelf)
         self._reading, self._drawing = CapacityLimiter(READING), CapacityLimiter(DRAWING)
+        self._judging = CapacityLimiter(JUDGING)
 
     def _session(self, request: Request) -> str:
         return request.cookies.get(self.guard.cookie, "") if self.site.token else "open"
@@ -183,6 +187,18 @@ class _Served:
             return await self._work(lambda: answer(request), self._drawing)
 
         return serve
+
+    async def worn(self, request: Request) -> Response:
+        """Judging a large picture takes seconds: one at a time, and none for a browser that went on to another."""
+        known = await self._work(lambda: self.pictures.worn(request, known=True), self._drawing)
+        if known is not None:
+            return known
+        async with self._judging:
+            if await request.is_disconnected():
+                return Response(status_code=GONE)
+            found = await run_sync(self.pictures.worn, request)
+        assert found is not None
+        return found
 
     async def _work(self, work: Callable[[], T], limiter: CapacityLimiter) -> T:
         return await run_sync(work, limiter=limiter)

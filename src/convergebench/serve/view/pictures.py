@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -11,15 +13,17 @@ from starlette.responses import Response
 from convergebench.serve.guard import Refusal
 from convergebench.serve.view.maps import DrawnMap, draw_map
 from convergebench.serve.view.pixels import SIZES, Bounded, RunImages
-from convergebench.serve.view.replies import data_reply, file_reply
+from convergebench.serve.view.replies import ASK, data_reply, file_reply
 from convergebench.serve.view.shelf import RunShelf
 from convergebench.serve.view.tiles import TILE, levels, tile
+from convergebench.serve.view.worn import draw_worn
 
 KEPT_MAPS = 48 * 2**20
 """Bytes of maps that are kept."""
 SAFE = ("image/png", "image/jpeg", "image/webp", "image/bmp", "image/tiff", "image/avif", "image/gif")
 _PLACE = re.compile(r"(\d{1,5})_(\d{1,5})\.webp", re.ASCII)
 _MAP = re.compile(r"([a-z]{1,20})\.(png|json)")
+_WORN = re.compile(r"([0-9a-f]{64})\.(png|json)")
 
 
 class ViewPictures:
@@ -28,6 +32,7 @@ class ViewPictures:
     def __init__(self, shelf: RunShelf) -> None:
         self._shelf, self._images = shelf, RunImages()
         self._maps: Bounded[tuple[Any, ...], DrawnMap] = Bounded(KEPT_MAPS, lambda drawn: len(drawn.png))
+        self._worn: Bounded[tuple[Path, str], DrawnMap] = Bounded(KEPT_MAPS, lambda drawn: len(drawn.png))
 
     def image(self, request: Request) -> Response:
         """The bytes as stored."""
@@ -88,3 +93,22 @@ class ViewPictures:
         tag = "-".join((parts["image"][:12], parts["other"][:12], found[1], gain))
         scale = f"{drawn.facts['low']:g} {drawn.facts['high']:g}"
         return file_reply(request, drawn.png, "image/png", tag=tag, headers={"x-scale": scale})
+
+    def worn(self, request: Request, *, known: bool = False) -> Response | None:
+        """A map of where an image is worn, or what its colours mean; None if only a `known` one is asked for."""
+        found = _WORN.fullmatch(request.path_params["worn"])
+        if found is None:
+            raise Refusal(404, "There is no such page.")
+        if request.query_params:
+            raise Refusal(400, "This map has no parameters.")
+        root, image = self._shelf.root(request.path_params["run"]), found[1]
+        self._images.row(root, image)
+        drawn = self._worn.kept((root, image))
+        if drawn is None:
+            if known:
+                return None
+            drawn = self._worn.get((root, image), lambda: draw_worn(self._images.frame(root, image)))
+        if found[2] == "json":
+            return data_reply(request, drawn.facts)
+        tag = hashlib.sha256(drawn.png).hexdigest()[:20]
+        return file_reply(request, drawn.png, "image/png", tag=tag, cache=ASK)  # a new model draws another map

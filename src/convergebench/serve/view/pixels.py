@@ -57,6 +57,11 @@ class Bounded(Generic[Key, Value]):
                 self._bytes -= self._size(self._kept.popitem(last=False)[1])
         return value
 
+    def kept(self, key: Key) -> Value | None:
+        """The value if it is there."""
+        with self._lock:
+            return self._kept.get(key)
+
     @property
     def bytes(self) -> int:
         """What is kept now."""

@@ -40,3 +40,4 @@ export const imagePath = (run, image) => `/image/${part(run)}/${part(image)}`;
 export const thumbPath = (run, image, size) => `/thumb/${part(run)}/${part(image)}?size=${size}`;
 export const tilePath = (run, image) => `/tile/${part(run)}/${part(image)}`;
 export const mapPath = (run, image, other, kind) => `/map/${part(run)}/${part(image)}/${part(other)}/${kind}`;
+export const wornPath = (run, image) => `/worn/${part(run)}/${part(image)}`;

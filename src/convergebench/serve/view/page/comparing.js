@@ -1,8 +1,8 @@
-// Which images a pane shows: of one chain, at one step, against another image, in one of five modes.
-import { imageSource, mapSource } from "./sources.js";
+// Which images a pane shows: of one chain, at one step, against another image, in one of six modes.
+import { imageSource, mapSource, wornSource } from "./sources.js";
 
-export const MODES = ["side", "wipe", "blink", "difference", "ssim"];
-export const MODE_WORDS = { side: "side by side", wipe: "wipe", blink: "blink", difference: "difference", ssim: "SSIM map" };
+export const MODES = ["side", "wipe", "blink", "difference", "ssim", "worn"];
+export const MODE_WORDS = { side: "side by side", wipe: "wipe", blink: "blink", difference: "difference", ssim: "SSIM map", worn: "worn map" };
 export const GAINS = [1, 2, 4, 8, 16, 32];
 
 export const stepAt = (chain, index) => chain.steps.find(step => step.index === index) ?? null;
@@ -29,11 +29,12 @@ function missing(chain, step) {
   if (!step) return "This chain has no such step.";
   return step.image ? "" : `No image: ${step.status}${step.detail ? ", " + step.detail : ""}`;
 }
-// One entry per pane: {sources, mode, names, why, facts}.
+// One entry per pane: {sources, mode, names, why, facts}; with `over` where a map is laid over the image.
 export function views(run, chains, state, others) {
   const several = chains.length > 1, shown = [];
-  const single = (chain, step, names) => ({ sources: step?.image ? [imageSource(run, step)] : [], mode: "side", names: [names], why: missing(chain, step) });
-  if (state.mode === "side") {
+  const over = step => (state.mode === "worn" && step?.image ? { over: wornSource(run, step) } : {});
+  const single = (chain, step, names) => ({ sources: step?.image ? [imageSource(run, step)] : [], mode: state.mode, names: [names], why: missing(chain, step), ...over(step) });
+  if (state.mode === "side" || state.mode === "worn") {
     const that = reference(chains[0], state.step, state.against, others);
     if (that && !(that.chain === chains[0] && that.step?.index === state.step && several)) shown.push(single(that.chain, that.step, called(that.chain, that.step, { alone: that.step?.index === 0 })));
     for (const chain of chains) { const step = stepAt(chain, state.step); if (chain !== that?.chain || chain === chains[0]) shown.push(single(chain, step, called(chain, step))); }

@@ -13,6 +13,7 @@ import { announce, make, reduced } from "./make.js";
 import { mapScale } from "./map_scale.js";
 import { Stage } from "./stage.js";
 import { number } from "./words.js";
+import { wornMaps } from "./worn.js";
 
 const BLINK = 600, PLAY = 500, KEPT = 24;
 
@@ -30,6 +31,7 @@ export async function open(root, [run, key]) {
   remember.place = null;
   const slider = make("input", { type: "range", id: "slider", min: 0, value: 0, "aria-label": "step", oninput: () => go(Number(slider.value)) });
   const scale = mapScale(), film = filmOf(run, { go, unit }), aside = make("aside", { "aria-label": "This step" });
+  const worn = wornMaps(scale.node, { hide: () => { swap(); return swapped; } });
   const headline = make("h1"), badges = make("ul", { class: "badges" });
   const bar = controls({ set, by: direction => stage.by(direction), fit: () => stage.fit(), full: () => stage.scaleTo(1), play, whole, jump: chain => moveTo(chain).catch(error => announce(error.message)) });
   const left = make("div", { class: "left" }, make("div", { class: "title" }, headline, badges), bar.node, stage.node, scale.node, make("div", { class: "scrub" }, bar.playing, slider), film.node);
@@ -65,6 +67,7 @@ export async function open(root, [run, key]) {
   async function drawn(before) {
     const here = stepAt(main, state.step) ?? main.steps[0];
     clearInterval(blinking);
+    worn.stop();
     blinking = null;
     swapped = false;
     head();
@@ -86,6 +89,7 @@ export async function open(root, [run, key]) {
     stage.tell();
     if (state.mode === "blink" && !reduced()) blinking = setInterval(swap, BLINK);
     ahead();
+    if (state.mode === "worn") worn.lay(stage, shownViews);
   }
   function head() {
     headline.replaceChildren(make("span", { class: "swatch", style: swatch(main.editor) }), [main.editor, main.pair, main.source].filter(Boolean).join(" · "));
@@ -166,7 +170,7 @@ export async function open(root, [run, key]) {
     },
   });
   await show(address.query());
-  return { name: "explorer", title: `${main.editor} · ${main.case}`, show, close() { closed = true; poll.close(); remember.cancel(); clearInterval(blinking); clearInterval(playing); stage.close(); prefetched.clear(); delete document.body.dataset.shown; } };
+  return { name: "explorer", title: `${main.editor} · ${main.case}`, show, close() { closed = true; worn.stop(); poll.close(); remember.cancel(); clearInterval(blinking); clearInterval(playing); stage.close(); prefetched.clear(); delete document.body.dataset.shown; } };
 }
 
 let loaded = null;

@@ -24,6 +24,7 @@ export function explorerKeys({ go, round, play, swap, whole, neighbour, stage, s
     { key: "f", words: "fit", act: () => stage.fit() },
     { key: "[", act: () => amplify(-1) },
     { key: "]", shown: ["[", "]"], words: "amplify the difference less, more", act: () => amplify(1) },
+    { key: "o", words: "worn map: the images without it, and with it", act: () => (state().mode === "worn" ? document.querySelector(".scale button")?.click() : false) },
     { key: "n", act: () => neighbour(1) },
     { key: "p", shown: ["n", "p"], words: "next, previous chain", act: () => neighbour(-1) },
     { key: "x", words: "full screen", act: whole },

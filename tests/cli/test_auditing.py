@@ -34,6 +34,7 @@ Typed = Callable[..., Said]
 def cbench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one process: starting helpers would take longer than the work
+    monkeypatch.setattr("convergebench.report.audit.plots.KINDS", ("svg",))  # all three: tests/report/audit
 
     def typed(*words: str | Path) -> Said:
         capsys.readouterr()

@@ -64,7 +64,7 @@ def test_past_faults_are_of_targets_that_there_are() -> None:
     ],
 )
 def test_a_fault_of_a_reader_is_seen(read: object, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SECONDS", 0.1 if told == "s for" else 60)
+    monkeypatch.setattr(limits, "SECONDS", 0.02 if told == "s for" else 60)
     monkeypatch.setattr(limits, "BYTES", 40 << 20)
     with pytest.raises(ReaderFault, match=told):
         check(FuzzTarget(read, lambda: [b""]), b"")  # type: ignore[arg-type]

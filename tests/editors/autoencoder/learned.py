@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import io
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -36,7 +36,7 @@ def make(name: str, **options: Any) -> BaseEditor:
     return editor
 
 
-@cache
+@lru_cache(maxsize=3)
 def _made(name: str, options: tuple[tuple[str, Any], ...]) -> BaseEditor:
     """One of each, for loading a network takes longer than most tests."""
     editor: BaseEditor = load("editors", name)(name, **dict(options))

@@ -150,7 +150,7 @@ def serving(answer: Answerer) -> Iterator[Loopback]:
         server.daemon_threads = True
         server.block_on_close = False
         loopback.address = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.004}, daemon=True)
         thread.start()
         try:
             yield loopback

@@ -9,6 +9,7 @@ useful margin, so the tile size is part of an editor's fingerprint.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -45,7 +46,7 @@ class NcnnNetwork:
     """Loaded files, ready to be called from any thread."""
 
     def __init__(self, param: Path, weights: Path, shape: NcnnLayout, *, threads: int) -> None:
-        ncnn: Any = import_module("ncnn")
+        ncnn = _ncnn()
         self.shape = shape
         self._net = ncnn.Net()
         options = self._net.opt
@@ -85,7 +86,7 @@ class NcnnNetwork:
         return answer[top : top + height, left : left + width]
 
     def _run(self, piece: Values) -> Values:
-        ncnn: Any = import_module("ncnn")
+        ncnn = _ncnn()
         planes = np.ascontiguousarray(piece.transpose(2, 0, 1), dtype=np.float32)
         # both must stay alive until the output is read: ncnn uses the array's memory without owning it
         given = ncnn.Mat(planes)
@@ -97,6 +98,21 @@ class NcnnNetwork:
         values = np.array(answer).transpose(1, 2, 0)
         del extractor, given, planes
         return values
+
+
+def _ncnn() -> Any:
+    """The library, told once that threads which wait for others sleep.
+
+    They would otherwise keep a core busy; where another program wants it, a call takes a hundred times longer.
+    """
+    policy = "OMP_WAIT_POLICY"
+    if policy in os.environ:
+        return import_module("ncnn")
+    os.environ[policy] = "PASSIVE"
+    try:
+        return import_module("ncnn")
+    finally:
+        os.environ.pop(policy, None)
 
 
 def _spans(length: int, tile: int) -> Iterator[slice]:

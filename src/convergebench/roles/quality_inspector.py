@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from convergebench.images.frame import Frame
 
 NAME = "measuring inspector"
-VERSION = 1
+VERSION = 2
 """Raised whenever its answer about the same pictures would change."""
 RUBRIC = "inspect-quality"
 USES = ("decay", "noise", "blockiness")
@@ -48,7 +48,7 @@ LEVELS: Mapping[str, Ramp] = {
     "colour cast": Ramp(24.0, 8.0),
     "burnt-out or black parts": Ramp(0.40, 0.10),
     "lost contrast": Ramp(0.15, 0.45),
-    "wear": Ramp(85.0, 25.0),
+    "wear": Ramp(110.0, 50.0),
 }
 """What is measured against the photograph: ruined, and as sound. Chosen on the half `development`."""
 EXPLAINED: Mapping[str, Ramp] = {
@@ -59,7 +59,7 @@ EXPLAINED: Mapping[str, Ramp] = {
     "colour cast": Ramp(90.0, 60.0),
     "burnt-out or black parts": Ramp(0.90, 0.60),
     "lost contrast": Ramp(0.05, 0.20),
-    "wear": Ramp(85.0, 40.0),
+    "wear": Ramp(320.0, 180.0),
 }
 """The same where a word of the history explains it."""
 _DRAWN = ("paint", "sketch", "cartoon", "comic", "anime", "manga", "watercolo", "drawing", "pencil", "ink", "style")

@@ -26,6 +26,7 @@ from convergebench.metrics.no_reference.decay import scaled, shipped_numbers
 from convergebench.metrics.no_reference.decay_reading import FLATTEST, read_decay, strangeness
 from training.decay.counting import Failures, Table, failures, standing_still
 from training.decay.learned import AUTOENCODERS
+from training.decay.pack import LEARNED
 from training.decay.scores import PUBLIC, public
 
 Numbers = NDArray[np.float64]
@@ -62,6 +63,19 @@ def by_family(tables: Sequence[Table]) -> list[list[str]]:
             cells += [failures(table, table["public"][:, place], [family]) for place in range(len(PUBLIC))]
             name = family + (f" ({still} of its chains stand still)" if still else "")
             lines.append([name, *map(str, cells)])
+    return lines
+
+
+def totals(table: Table) -> list[str]:
+    """Chains that fail over all families that were not in teaching, and over autoencoders without any in teaching."""
+    unmet = sorted(set(map(str, table["family"])) - {*LEARNED, "mixed"})
+    scores = {"decay": table["network"]} | {name: table["public"][:, place] for place, name in enumerate(PUBLIC)}
+    lines = []
+    for name, families in (("editors that it never met", unmet), ("autoencoders", list(AUTOENCODERS))):
+        told = scores | ({"taught without autoencoders": table["without"]} if "without" in table else {})
+        counts = {key: failures(table, score, families) for key, score in told.items()}
+        cells = ", ".join(f"{key} {one.failed}" for key, one in counts.items())
+        lines.append(f"failing chains of {name} ({counts['decay'].chains}): {cells}")
     return lines
 
 
@@ -162,12 +176,14 @@ def main(given: Sequence[str] | None = None) -> None:
         dict(np.load(path)) for path in (chosen.test, chosen.frozen, chosen.untouched, chosen.tuned)
     )
     show(["family", "decay", *PUBLIC], by_family([test, frozen]))
+    print("\n".join(totals(joined([test, frozen]))) + "\n")  # noqa: T201
     if chosen.round_trips:
         show(["metric", "returns", "photographs", "forward", "photographs"], round_trips(chosen.round_trips))
     calm = is_known(tuned) & (tuned["treatment"] != "drawing")
     limit = float(np.quantile(values_of(tuned)[calm], 1 - ALARMS))
-    print(f"limit: {limit:.1f}\n")  # noqa: T201
     fresh, known = values_of(untouched), is_known(untouched)
+    spread = fresh[untouched["treatment"] == "as it is"].std()
+    print(f"limit: {limit:.1f}; standard deviation of untouched photographs as they are: {spread:.0f}\n")  # noqa: T201
     lines = []
     for treatment in dict.fromkeys(map(str, untouched["treatment"])):
         rows = untouched["treatment"] == treatment

@@ -29,8 +29,8 @@ def inputs_of(tiles: Tensor) -> Tensor:
     Detail is what a blur takes away, bent so that one grey level in a smooth wall counts beside the edge of a roof.
     Means are taken away: brightness and tint of a tile say nothing.
     """
-    code = to_code = ops.to_code(tiles) * 255
-    bright = to_code[:, :1]
+    code = ops.to_code(tiles) * 255
+    bright = code[:, :1]
     soft = ops.blurred(bright, 1.0)
     softer = ops.blurred(bright, 3.0)
     colour = code[:, 1:] - ops.blurred(code[:, 1:], 2.0)

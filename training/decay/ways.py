@@ -22,8 +22,8 @@ PAIRS = ((0, 5), (0, 20), (1, 3), (1, 5), (1, 10), (1, 20), (2, 5), (3, 10), (5,
 GROUPS = (*(("codec",), ("resampled",), ("worn",), ("mimic",), ("single",), ("enhanced",)), AUTOENCODERS, RESTORERS)
 
 
-def ranking(values: Numbers, clean: NDArray[np.bool_], pairs: Sequence[tuple[int, int]], ridge: float) -> Numbers:
-    """Weights of z and |z| whose sum rises along the pairs, each step of equal length; z from untouched pictures."""
+def ranking(values: Numbers, pairs: Sequence[tuple[int, int]], ridge: float) -> Numbers:
+    """Weights of z and |z| whose sum rises along the pairs, each step of equal length."""
     steps = np.array([values[later] - values[earlier] for earlier, later in pairs])
     length = np.linalg.norm(steps, axis=1)
     steps = steps[length > 1e-3] / length[length > 1e-3, None]
@@ -52,7 +52,7 @@ def taught(train: Table, rows: NDArray[np.bool_], column: str, ridge: float) -> 
         for earlier, later in PAIRS
         if rows[steps[earlier]]
     ]
-    weights = ranking(prepare(values), train["step"] == 0, pairs, ridge)
+    weights = ranking(prepare(values), pairs, ridge)
     return lambda table: prepare(np.asarray(table[column], np.float64)) @ weights
 
 

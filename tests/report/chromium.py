@@ -1,26 +1,14 @@
-"""A browser window through Playwright, for tests that look at pages: scripts, keys, and what the page complains of.
-
-Playwright keeps an event loop in its thread, where nothing else could run asyncio: so it has a thread of its own, and
-tests may run studies while a window is open.
-"""
+"""A browser window through Playwright, for tests that look at pages: scripts, keys, and what the page complains of."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.browser import chromium
 
 WIDTH, HEIGHT = 1280, 900
-T = TypeVar("T")
-_THREAD = ThreadPoolExecutor(1, "browser")
-
-
-def in_browser(act: Callable[[], T]) -> T:
-    """What `act` gives in the browser's thread."""
-    return _THREAD.submit(act).result()
 
 
 class Keys:
@@ -40,26 +28,26 @@ class Element:
 
     @property
     def text(self) -> str:
-        return in_browser(lambda: str(self.handle.inner_text()))
+        return str(self.handle.inner_text())
 
     def click(self) -> None:
-        in_browser(self.handle.click)
+        self.handle.click()
 
     def send_keys(self, keys: str) -> None:
         """One named key, or the keys of a text one after the other."""
         for key in (keys,) if keys in NAMED else keys:
-            in_browser(lambda key=key: self.handle.press(Keys.SPACE if key == " " else key))  # type: ignore[misc]
+            self.handle.press(Keys.SPACE if key == " " else key)
 
     def is_displayed(self) -> bool:
-        return bool(in_browser(self.handle.is_visible))
+        return bool(self.handle.is_visible())
 
     def get_attribute(self, name: str) -> str | None:
         inside = name == "innerHTML"
-        found = in_browser(lambda: self.handle.inner_html() if inside else self.handle.get_attribute(name))
+        found = self.handle.inner_html() if inside else self.handle.get_attribute(name)
         return None if found is None else str(found)
 
     def find_elements(self, how: str, what: str) -> list[Element]:
-        return [Element(one) for one in in_browser(lambda: self.handle.query_selector_all(_selector(how, what)))]
+        return [Element(one) for one in self.handle.query_selector_all(_selector(how, what))]
 
     def find_element(self, how: str, what: str) -> Element:
         return self.find_elements(how, what)[0]
@@ -81,41 +69,39 @@ class Window:
             self.complaints.append(f"{said.location.get('url', '')} {said.text}")
 
     def get(self, address: str) -> None:
-        in_browser(lambda: self.page.goto(address))
+        self.page.goto(address)
 
     def refresh(self) -> None:
-        in_browser(self.page.reload)
+        self.page.reload()
 
     def execute_script(self, body: str, *arguments: Any) -> Any:
         """The result of the body of a function, which has these `arguments`."""
         given = [one.handle if isinstance(one, Element) else one for one in arguments]
-        return in_browser(
-            lambda: self.page.evaluate(f"given => (function () {{ {body}\n }}).apply(null, given)", given)
-        )
+        return self.page.evaluate(f"given => (function () {{ {body}\n }}).apply(null, given)", given)
 
     def find_elements(self, how: str, what: str) -> list[Element]:
-        return [Element(one) for one in in_browser(lambda: self.page.query_selector_all(_selector(how, what)))]
+        return [Element(one) for one in self.page.query_selector_all(_selector(how, what))]
 
     def find_element(self, how: str, what: str) -> Element:
         return self.find_elements(how, what)[0]
 
     @property
     def active_element(self) -> Element:
-        return Element(in_browser(lambda: self.page.evaluate_handle("document.activeElement").as_element()))
+        return Element(self.page.evaluate_handle("document.activeElement").as_element())
 
     @property
     def title(self) -> str:
-        return str(in_browser(self.page.title))
+        return str(self.page.title())
 
     @property
     def current_url(self) -> str:
         return str(self.page.url)
 
     def get_screenshot_as_png(self) -> bytes:
-        return bytes(in_browser(self.page.screenshot))
+        return bytes(self.page.screenshot())
 
     def resize(self, width: int = WIDTH, height: int = HEIGHT) -> None:
-        in_browser(lambda: self.page.set_viewport_size({"width": width, "height": height}))
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def execute_cdp_cmd(self, command: str, values: dict[str, Any]) -> Any:
         """A command of Chromium's own protocol; the size of the window is Playwright's."""
@@ -123,7 +109,7 @@ class Window:
             return self.resize(values["width"], values["height"])
         if command == "Emulation.clearDeviceMetricsOverride":
             return self.resize()
-        return in_browser(lambda: self._protocol.send(command, values))
+        return self._protocol.send(command, values)
 
 
 def _selector(how: str, what: str) -> str:
@@ -132,11 +118,10 @@ def _selector(how: str, what: str) -> str:
 
 def start() -> Iterator[Window]:
     """A window of its own; skips where there is no browser."""
-    opened = chromium()
-    window = in_browser(lambda: Window(opened.__enter__()))
-    yield window
-    in_browser(window.context.close)
-    in_browser(lambda: opened.__exit__(None, None, None))
+    with chromium() as browser:
+        window = Window(browser)
+        yield window
+        window.context.close()
 
 
 def until(ask: Callable[[], Any], seconds: float = 8.0) -> Any:
@@ -152,7 +137,7 @@ def until(ask: Callable[[], Any], seconds: float = 8.0) -> Any:
 
 def errors(browser: Window) -> list[str]:
     """What the page complained of since the last call."""
-    in_browser(lambda: browser.page.evaluate("0"))  # lets pending messages arrive
+    browser.page.evaluate("0")  # lets pending messages arrive
     found = list(browser.complaints)
     browser.complaints.clear()
     return found

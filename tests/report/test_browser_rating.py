@@ -15,7 +15,7 @@ from convergebench.sheets import csv_line
 from convergebench.store.frames import RunFrames
 from convergebench.studies.factory_table import CRITERIA
 from tests.factory_run import factory_run
-from tests.report.chromium import errors, in_browser, until
+from tests.report.chromium import errors, until
 
 pytestmark = pytest.mark.browser
 
@@ -78,12 +78,9 @@ def test_two_edits_are_rated_downloaded_and_added_to_the_run(
     assert ready(browser) == "1:2"
     browser.execute_script(TYPED, "Anna Ålund")
 
-    def download() -> None:
-        with browser.page.expect_download() as waiting:
-            browser.page.evaluate("document.getElementById('download').click()")
-        waiting.value.save_as(tmp_path / "ratings.csv")
-
-    in_browser(download)
+    with browser.page.expect_download() as waiting:
+        browser.page.evaluate("document.getElementById('download').click()")
+    waiting.value.save_as(tmp_path / "ratings.csv")
     rows = list(csv.DictReader((tmp_path / "ratings.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["value"] for row in rows] == ["0", "0.25", "0.5", "", "1", "0.75", "0.5", "0"]
     assert [row["question"] for row in rows] == [*CRITERIA, *CRITERIA]

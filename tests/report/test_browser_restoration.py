@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.chromium import Keys, errors, in_browser, until
+from tests.report.chromium import Keys, errors, until
 
 pytestmark = pytest.mark.browser
 
@@ -75,16 +75,12 @@ def test_what_is_moved_in_one_moves_in_all(browser: Any, restored_report: Path) 
     stage.send_keys("0")
     before = browser.execute_script(PLACES)
     pane = browser.find_elements("css selector", "dialog .pane")[2]
-
-    def drag() -> None:
-        box, mouse = pane.handle.bounding_box(), browser.page.mouse
-        x, y = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
-        mouse.move(x, y)
-        mouse.down()
-        mouse.move(x + 20, y - 12)
-        mouse.up()
-
-    in_browser(drag)
+    box, mouse = pane.handle.bounding_box(), browser.page.mouse
+    x, y = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 20, y - 12)
+    mouse.up()
     after = browser.execute_script(PLACES)
     assert after[0] == [before[0][0] + 20, before[0][1] - 12]
     assert len({tuple(place) for place in after}) == 1

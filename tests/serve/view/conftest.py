@@ -78,10 +78,7 @@ def viewer(drawn: Path) -> Iterator[ServedView]:
 
 
 @pytest.fixture(scope="module")
-def browser(drawn: Path) -> Iterator[Any]:
-    """One Chromium for the pages of a file; each page has a profile of its own.
-
-    Playwright keeps this thread's event loop while it runs: the runs are made before, and it ends with the file.
-    """
+def browser() -> Iterator[Any]:
+    """One Chromium for the pages of a file; each page has a profile of its own."""
     with chromium() as found:
         yield found

@@ -1,0 +1,48 @@
+"""The browser of the tests leaves the tests' own thread alone, whatever happens to it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+import pytest
+
+from tests.browser import _OPEN, chromium
+
+pytestmark = pytest.mark.browser
+
+
+async def nothing() -> int:
+    return 7
+
+
+def test_asyncio_can_be_used_while_a_page_is_open() -> None:
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_content("<p>one</p><p>two</p>")
+        assert asyncio.run(nothing()) == 7
+        assert [one.inner_text() for one in page.query_selector_all("p")] == ["one", "two"]
+        assert page.evaluate("given => given[0].innerText", [page.query_selector("p")]) == "one"
+        told: list[str] = []
+        page.on("console", lambda said: told.append(said.text))
+        page.evaluate("console.log('heard')")
+        assert told == ["heard"]
+        page.close()
+
+
+def test_two_that_need_it_share_one() -> None:
+    with chromium() as browser, chromium() as other:
+        assert browser is other
+    assert not _OPEN
+
+
+def test_a_browser_that_cannot_start_is_no_hindrance_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("chromium") is None:
+        pytest.skip("chromium is not installed")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "which", lambda name: "/bin/false")
+        with pytest.raises(Exception, match=r"closed|launch"), chromium():
+            pass
+    assert asyncio.run(nothing()) == 7
+    with chromium() as browser:
+        assert browser.is_connected()

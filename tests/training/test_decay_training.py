@@ -60,12 +60,12 @@ def test_a_copy_at_another_size_is_recognised() -> None:
 # Random editors
 
 
-@pytest.mark.parametrize("family", ["enhanced", "coded", "drifting", "single", "taught", "diffusion"])
+@pytest.mark.parametrize("family", ["enhanced", "coded", "drifting", "single", "taught", "diffusion", "restored"])
 def test_an_editor_is_fixed_by_its_seed_and_keeps_size_and_range(family: str) -> None:
     from training.decay.random_editors import Networks, draw_editor
     from training.decay.taught import Taught
 
-    networks = Networks(taught=[Taught(seed).eval().requires_grad_(False) for seed in (0, 1)])
+    networks = Networks(taught=[Taught(seed).eval().requires_grad_(False) for seed in (0, 1, 2)])
     for seed in range(3):
         made = []
         for _ in range(2):

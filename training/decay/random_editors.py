@@ -21,7 +21,8 @@ from training.decay.taught import Taught
 
 STEPS = (0, 1, 2, 3, 5, 7, 10, 14, 20)
 """The steps of a chain that are kept; 0 is the untouched picture."""
-FAMILIES = ("autoencoder", "taught", "diffusion", "enhanced", "coded", "drifting", "single")
+FAMILIES = ("autoencoder", "taught", "diffusion", "restored", "enhanced", "coded", "drifting", "single")
+WITH_NETWORKS = ("autoencoder", "taught", "diffusion", "restored")
 OTHER = (ops.tone, ops.grain, ops.focus, ops.sharpening, ops.smoothing, ops.local_contrast, ops.wandering, ops.codec)
 """What may stand beside a network in an editor."""
 
@@ -32,6 +33,10 @@ class Networks:
 
     autoencoders: Mapping[str, TinyAutoencoder] = field(default_factory=dict)
     taught: Sequence[Taught] = ()
+
+    def of(self, kind: str) -> list[Taught]:
+        """Those of our own of one kind."""
+        return [network for network in self.taught if network.kind == kind]
 
 
 @dataclass(frozen=True)
@@ -135,13 +140,13 @@ def _autoencoder(random: Random, networks: Networks) -> tuple[list[str], list[Op
 
 
 def _taught(random: Random, networks: Networks) -> tuple[list[str], list[Operation]]:
-    chosen = [network for network in networks.taught if not network.denoises]
+    chosen = networks.of("autoencoder")
     place = int(random.integers(len(chosen)))
     return _around(random, f"taught-{place}", lambda pictures: chosen[place](pictures), 2)
 
 
 def _diffusion(random: Random, networks: Networks) -> tuple[list[str], list[Operation]]:
-    chosen = [network for network in networks.taught if network.denoises]
+    chosen = networks.of("denoiser")
     place = int(random.integers(len(chosen)))
     level, told = between(random, 0.006, 0.1), float(random.uniform(0.7, 1.5))
     rounds = int(random.choice([1, 1, 2, 3]))
@@ -153,6 +158,25 @@ def _diffusion(random: Random, networks: Networks) -> tuple[list[str], list[Oper
         return pictures
 
     return _around(random, f"denoiser-{place}", remade, 2)
+
+
+def _restored(random: Random, networks: Networks) -> tuple[list[str], list[Operation]]:
+    """A restorer; one that was taught to enlarge does so, and its answer is reduced again."""
+    chosen = networks.of("restorer")
+    place = int(random.integers(len(chosen)))
+    share = float(random.choice([1.0, 1.0, random.uniform(0.4, 1.6)]))
+    enlarges = chosen[place].mends == "enlarged" and random.random() < 0.7
+    way = str(random.choice(["bicubic", "bilinear", "area"]))
+
+    def mended(pictures: Tensor) -> Tensor:
+        height, width = pictures.shape[2:]
+        given = ops.resized(pictures, 2 * height, 2 * width) if enlarges else pictures
+        done = (given + share * (chosen[place](given) - given)).clamp(0, 1)
+        if not enlarges:
+            return done
+        return functional.avg_pool2d(done, 2) if way == "area" else ops.resized(done, height, width, way)
+
+    return _around(random, f"restorer-{place}", mended, int(random.choice([0, 1, 2])))
 
 
 def _enhanced(random: Random, networks: Networks) -> tuple[list[str], list[Operation]]:
@@ -186,6 +210,7 @@ _DRAWN: dict[str, Drawing] = {
     "autoencoder": _autoencoder,
     "taught": _taught,
     "diffusion": _diffusion,
+    "restored": _restored,
     "enhanced": _enhanced,
     "coded": _coded,
     "drifting": _drifting,
@@ -195,7 +220,7 @@ _DRAWN: dict[str, Drawing] = {
 
 def family_of(number: int, families: Sequence[str]) -> str:
     """Families in turn, those with networks more often: they are nearest to what editors are."""
-    order = [family for family in families for _ in range(2 if family in ("autoencoder", "taught", "diffusion") else 1)]
+    order = [family for family in families for _ in range(2 if family in WITH_NETWORKS else 1)]
     return order[number % len(order)]
 
 

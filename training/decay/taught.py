@@ -1,8 +1,10 @@
-"""Networks of our own that remake a picture: small autoencoders and denoisers, each built and taught differently.
+"""Networks of our own that remake a picture: autoencoders, denoisers and restorers, each built and taught differently.
 
 Published decoders are few, and what one of them leaves behind could be learned by heart. These are taught for some
 seconds each, with other ways to shrink and enlarge, other losses and other widths of the code. A denoiser that is given
-its own output with fresh noise, again and again, does what editing by diffusion does in miniature.
+its own output with fresh noise, again and again, does what editing by diffusion does in miniature. A restorer is given
+a soft, noisy or saved picture and must answer with the clean one, or with a larger one; given its own answer, it finds
+faults where there are none.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from training.decay import operations as ops
+
 CROP, BATCH = 128, 32
+KINDS = ("autoencoder", "denoiser", "restorer")
+FAULTS = ("saved", "noisy", "soft", "enlarged", "enlarged")
+"""What a restorer is taught to mend."""
 
 
 class Residual(nn.Module):
@@ -49,24 +56,31 @@ def _larger(kind: str, width: int) -> nn.Module:
 
 
 class Taught(nn.Module):
-    """Encoder, code, decoder, drawn from the seed; even seeds are autoencoders, odd ones denoisers with shortcuts.
+    """Encoder, code, decoder, drawn from the seed, which also says the kind: every third is of one kind.
 
-    A denoiser gets the noise level as a fourth channel and adds what it found to what it was given.
+    A denoiser gets the noise level as a fourth channel; denoisers and restorers add what they found to what they were
+    given.
     """
 
     def __init__(self, seed: int) -> None:
         super().__init__()
         random = np.random.default_rng([seed, 77])
         torch.manual_seed(seed)
-        self.denoises = bool(seed % 2)
-        halvings, width = int(random.choice([1, 2, 2, 3, 3])), int(random.choice([24, 32, 48]))
-        code = width if self.denoises else int(random.choice([4, 8, 16])) * (2 if halvings > 2 else 1)
+        self.kind = KINDS[seed % len(KINDS)]
+        self.mends = str(random.choice(FAULTS))
+        narrow = self.kind == "autoencoder"
+        halvings = int(random.choice([0, 0, 1, 2] if self.kind == "restorer" else [1, 2, 2, 3, 3]))
+        width = int(random.choice([24, 32, 48]))
+        code = int(random.choice([4, 8, 16])) * (2 if halvings > 2 else 1) if narrow else width
         bend: type[nn.Module] = [nn.ReLU, nn.GELU, nn.SiLU][int(random.integers(3))]
         down = str(random.choice(["stride", "pool", "shuffle"]))
         up = str(random.choice(["nearest", "nearest", "smooth", "transposed", "shuffle"]))
         self.loss = str(random.choice(["absolute", "square", "edges", "edges"]))
         self.noise = float(random.choice([0.0, 0.05, 0.2]))
-        parts: list[nn.Module] = [nn.Conv2d(4 if self.denoises else 3, width, 3, padding=1), Residual(width, bend)]
+        parts: list[nn.Module] = [
+            nn.Conv2d(4 if self.kind == "denoiser" else 3, width, 3, padding=1),
+            Residual(width, bend),
+        ]
         for _ in range(halvings):
             parts += [_smaller(down, width), Residual(width, bend)]
         self.encoder = nn.Sequential(*parts, nn.Conv2d(width, code, 3, padding=1))
@@ -78,9 +92,10 @@ class Taught(nn.Module):
     def forward(self, pictures: Tensor, level: float = 0.0) -> Tensor:
         """Pictures from 0 to 1 as the network gives them back; `level` is the standard deviation of their noise."""
         given = pictures * 2 - 1
-        if self.denoises:
+        if self.kind != "autoencoder":
             flat = torch.full_like(given[:, :1], 10 * level)
-            cleaned: Tensor = (given + self.decoder(self.encoder(torch.cat([given, flat], 1))) + 1) / 2
+            told = torch.cat([given, flat], 1) if self.kind == "denoiser" else given
+            cleaned: Tensor = (given + self.decoder(self.encoder(told)) + 1) / 2
             return cleaned
         code = 3 * torch.tanh(self.encoder(given) / 3)
         if self.training and self.noise:
@@ -99,6 +114,18 @@ class Taught(nn.Module):
         return plain
 
 
+def faulty(pictures: Tensor, fault: str, random: np.random.Generator) -> Tensor:
+    """Pictures with the fault that a restorer learns to mend."""
+    if fault == "saved":
+        return ops.saved(pictures, int(random.integers(25, 90)))
+    if fault == "noisy":
+        return pictures + float(random.uniform(0.0, 0.08)) * torch.randn_like(pictures)
+    if fault == "soft":
+        return ops.blurred(pictures, float(random.uniform(0.4, 1.6)))
+    height, width = pictures.shape[2:]
+    return ops.resized(ops.resized(pictures, height // 2, width // 2), height, width)
+
+
 def teach(seed: int, pictures: Tensor, seconds: float) -> Taught:
     """A network after some seconds of learning on pictures (n, 3, height, width) of bytes."""
     random = np.random.default_rng([seed, 78])
@@ -111,8 +138,9 @@ def teach(seed: int, pictures: Tensor, seconds: float) -> Taught:
         top, left = int(random.integers(0, height - CROP + 1)), int(random.integers(0, width - CROP + 1))
         chosen = torch.from_numpy(random.integers(0, len(pictures), BATCH)).to(pictures.device)
         wanted = pictures[chosen, :, top : top + CROP, left : left + CROP].float() / 255
-        level = float(random.uniform(0.004, 0.12)) if network.denoises else 0.0
+        level = float(random.uniform(0.004, 0.12)) if network.kind == "denoiser" else 0.0
         given = wanted + level * torch.randn_like(wanted) if level else wanted
+        given = faulty(wanted, network.mends, random) if network.kind == "restorer" else given
         loss = network.lost(network(given, level), wanted)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from convergebench.images.frame import Pixels
-from training.decay import damage, enhance, frozen, latent
+from training.decay import damage, enhance, frozen, last, latent
 from training.decay.damage import Maker, Random, Step
 from training.decay.learned import AUTOENCODERS, RESTORERS, edited, mixed
 from training.decay.photographs import listed, part_of
@@ -39,9 +39,12 @@ DRAWN: dict[str, Maker] = {
     "single": latent.single,
     "enhanced": enhance.enhanced,
     "frozen": frozen.frozen,
+    "last": last.last,
 }
-FAMILIES = (*(name for name in DRAWN if name != "frozen"), *AUTOENCODERS, *RESTORERS, "mixed")
-"""What is made unless asked otherwise: all but the frozen family."""
+UNTOUCHED = ("frozen", "last")
+"""Made and scored last: see protocol.md."""
+FAMILIES = (*(name for name in DRAWN if name not in UNTOUCHED), *AUTOENCODERS, *RESTORERS, "mixed")
+"""What is made unless asked otherwise."""
 
 
 class Chain(NamedTuple):

@@ -214,8 +214,8 @@ def test_it_says_that_it_measures_and_answers_the_same_again(cup: Pixels) -> Non
 
 
 def test_the_fingerprint_changes_only_when_what_it_measures_with_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MeasuringJudge().fingerprint != FINGERPRINT, "decay is at version 2"
-    monkeypatch.setattr(measuring, "FIRST_OF_EDITS", {**measuring.FIRST_OF_EDITS, "decay": 2})
+    assert MeasuringJudge().fingerprint != FINGERPRINT, "decay is at version 3"
+    monkeypatch.setattr(measuring, "FIRST_OF_EDITS", {**measuring.FIRST_OF_EDITS, "decay": 3})
     assert MeasuringJudge().fingerprint == FINGERPRINT
 
 

@@ -78,6 +78,38 @@ def test_an_editor_is_fixed_by_its_seed_and_keeps_size_and_range(family: str) ->
         assert torch.equal(made[0], (made[0] * 255).round() / 255), "pictures are 8 bits between steps"
 
 
+@pytest.mark.parametrize("family", ["codec", "resampled", "worn", "mimic", "single", "enhanced", "frozen", "last"])
+def test_an_editor_of_the_test_is_fixed_by_its_seed_and_changes_the_picture(family: str) -> None:
+    from training.decay.trials import DRAWN
+
+    changed = 0
+    for seed in range(6):
+        made = []
+        for _ in range(2):
+            random = np.random.default_rng(seed)
+            step = DRAWN[family](random)
+            made.append(step(step(COFFEE, random), random))
+        assert np.array_equal(made[0], made[1])
+        assert made[0].shape == COFFEE.shape
+        assert made[0].dtype == np.uint8
+        changed += not np.array_equal(made[0], COFFEE)
+    assert changed == 6
+
+
+def test_restorers_are_given_faulty_pictures_of_the_same_size() -> None:
+    from training.decay.taught import FAULTS, KINDS, Taught, faulty
+
+    given = picture()
+    for fault in sorted(set(FAULTS)):
+        worse = faulty(given, fault, np.random.default_rng(3))
+        assert worse.shape == given.shape
+        assert 0.001 < float((worse - given).abs().mean()) < 0.1
+    kinds = [Taught(seed).kind for seed in range(6)]
+    assert kinds == [*KINDS, *KINDS]
+    mended = [Taught(seed).mends for seed in range(2, 24, 3)]
+    assert mended == [*["enlarged"] * 6, *["saved"] * 2], "as the shipped network had them"
+
+
 def test_an_autoencoder_of_known_weights_takes_part_in_an_editor() -> None:
     from convergebench.editors.autoencoder.network import DECODER, ENCODER, _names, build
     from training.decay.random_editors import Networks, draw_editor

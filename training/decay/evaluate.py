@@ -233,7 +233,7 @@ def main(given: Sequence[str] | None = None) -> None:
     if chosen.rates:
         limits = sorted({round(float(one), 1) for one in (*np.linspace(limit - 60, limit + 80, 20), limit)})
         document = {
-            "version": 2,
+            "version": 3,
             "pictures": {
                 "untouched": int((untouched["treatment"] != "drawing").sum()),
                 "worn": int((both["step"] > 1).sum()),

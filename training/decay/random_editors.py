@@ -171,7 +171,7 @@ def _restored(random: Random, networks: Networks) -> tuple[list[str], list[Opera
     def mended(pictures: Tensor) -> Tensor:
         height, width = pictures.shape[2:]
         given = ops.resized(pictures, 2 * height, 2 * width) if enlarges else pictures
-        done = (given + share * (chosen[place](given) - given)).clamp(0, 1)
+        done: Tensor = (given + share * (chosen[place](given) - given)).clamp(0, 1)
         if not enlarges:
             return done
         return functional.avg_pool2d(done, 2) if way == "area" else ops.resized(done, height, width, way)

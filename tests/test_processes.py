@@ -9,7 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from convergebench.processes import end_workers, worker_pool
+from convergebench.errors import StudyError
+from convergebench.processes import end_workers, results, worker_pool
 
 
 @pytest.mark.parametrize("main_thread", [True, False])
@@ -51,3 +52,10 @@ def test_a_worker_killed_while_it_starts_breaks_the_pool_and_ends_the_others() -
         [one.result(timeout=60) for one in under_way] and [pool.submit(int).result(timeout=60) for _ in range(50)]
     pool.shutdown()
     assert not any(process.is_alive() for process in others)
+
+
+@pytest.mark.parametrize(("kept", "said"), [(True, "ran out; what was measured is kept. Run"), (False, "ran out. Run")])
+def test_only_what_is_stored_is_said_to_be_kept_when_a_worker_dies(kept: bool, said: str) -> None:
+    with pytest.raises(StudyError, match=said) as caught:
+        list(results(os._exit, [1, 1], 2, kept=kept))
+    assert str(caught.value).endswith("with fewer processes: --workers 1")

@@ -29,8 +29,13 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def results(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
-    """What `work` gives for each task, as it comes; in this process when there is nothing to share out."""
+def results(
+    work: Callable[[Task], Result], tasks: Sequence[Task], workers: int, *, kept: bool = True
+) -> Iterator[Result]:
+    """What `work` gives for each task, as it comes; in this process when there is nothing to share out.
+
+    `kept` says whether the caller stores each result at once, which is told if a process is killed.
+    """
     if workers == 1 or len(tasks) == 1:
         for task in tasks:
             check_stop()
@@ -40,9 +45,10 @@ def results(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
     try:
         yield from gathered(lambda task: pool.submit(work, task), tasks, 3 * workers)
     except BrokenProcessPool as error:
+        told = "; what was measured is kept" if kept else ""
         raise StudyError(
-            "a measuring process was killed, perhaps because memory ran out; what was measured is kept. Run the same "
-            "command again with fewer processes: --workers 1"
+            f"a measuring process was killed, perhaps because memory ran out{told}. "
+            "Run the same command again with fewer processes: --workers 1"
         ) from error
     except BaseException:  # Ctrl-C above all: nobody will take the values that workers are at
         for child in multiprocessing.active_children():

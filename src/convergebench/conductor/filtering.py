@@ -116,7 +116,7 @@ def filter_folder(folder: Path, options: FilterOptions | None = None, observer: 
     workers = 1 if is_given(metric) else options.workers or os.cpu_count() or 1
     progress = Progress(chains=len(lots), steps=len(names))
     verdicts, statuses = Counter[str](), Counter[str]()
-    measured = cast("Generator[MeasuredLot, None, None]", results(measure_lot, lots, workers))
+    measured = cast("Generator[MeasuredLot, None, None]", results(measure_lot, lots, workers, kept=False))
     with (
         written(options.places) as output,
         observer.watch("filtering", progress, unit="images", of="lots"),

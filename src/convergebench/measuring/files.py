@@ -124,7 +124,7 @@ def score(
     tasks = list(_tasks(images, tuple(metrics), references, align_mode, place))
     progress.chains, progress.steps = len(tasks), len(images) * len(metrics)
     processes = 1 if any(is_given(one) for one in loaded.values()) else workers or os.cpu_count() or 1
-    for done in results(measure_task, tasks, processes):
+    for done in results(measure_task, tasks, processes, kept=False):
         count_measured(progress, done, len(done.values))
         for path, name, reading in done.values:
             yield Scored(path, str(references.get(Path(path), "")), loaded[name].facts.name, reading)

@@ -66,17 +66,16 @@ def by_family(tables: Sequence[Table]) -> list[list[str]]:
     return lines
 
 
-def totals(table: Table) -> list[str]:
-    """Chains that fail over all families that were not in teaching, and over autoencoders without any in teaching."""
+def totals(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Head and lines: chains that fail over all families that were not in teaching, and over all autoencoders."""
     unmet = sorted(set(map(str, table["family"])) - {*LEARNED, "mixed"})
     scores = {"decay": table["network"]} | {name: table["public"][:, place] for place, name in enumerate(PUBLIC)}
+    scores |= {"taught without autoencoders": table["without"]} if "without" in table else {}
     lines = []
     for name, families in (("editors that it never met", unmet), ("autoencoders", list(AUTOENCODERS))):
-        told = scores | ({"taught without autoencoders": table["without"]} if "without" in table else {})
-        counts = {key: failures(table, score, families) for key, score in told.items()}
-        cells = ", ".join(f"{key} {one.failed}" for key, one in counts.items())
-        lines.append(f"failing chains of {name} ({counts['decay'].chains}): {cells}")
-    return lines
+        counts = [failures(table, score, families) for score in scores.values()]
+        lines.append([name, *(f"{one.failed}/{one.chains}" for one in counts)])
+    return ["chains that fail", *scores], lines
 
 
 def round_trips(folder: Path) -> list[list[str]]:
@@ -176,7 +175,7 @@ def main(given: Sequence[str] | None = None) -> None:
         dict(np.load(path)) for path in (chosen.test, chosen.frozen, chosen.untouched, chosen.tuned)
     )
     show(["family", "decay", *PUBLIC], by_family([test, frozen]))
-    print("\n".join(totals(joined([test, frozen]))) + "\n")  # noqa: T201
+    show(*totals(joined([test, frozen])))
     if chosen.round_trips:
         show(["metric", "returns", "photographs", "forward", "photographs"], round_trips(chosen.round_trips))
     calm = is_known(tuned) & (tuned["treatment"] != "drawing")

@@ -94,7 +94,10 @@ def chromium() -> Iterator[Any]:
     if program is None:
         pytest.skip("chromium is not installed (apt-get install chromium)")
     if not _OPEN:
-        _OPEN.append(_start(program))
+        try:
+            _OPEN.append(_start(program))
+        except Exception:  # beside other programs a browser sometimes dies while it starts
+            _OPEN.append(_start(program))
     shared = _OPEN[0]
     shared.users += 1
     try:

@@ -160,4 +160,6 @@ class BrowserPage:
         ]
 
     def close(self) -> None:
+        # a request that a test still answers would otherwise fail whatever is done next
+        self.page.unroute_all(behavior="ignoreErrors")
         self._context.close()

@@ -20,6 +20,9 @@ SERIOUS = ("serious", "critical")
 STARTS_IN = 120_000.0
 """Milliseconds: beside other tests Chromium can need more than Playwright's own limit of thirty seconds."""
 
+PATIENCE = 90_000.0
+"""Milliseconds that a page has for what a test waits for, three times Playwright's own limit."""
+
 
 class ThreadOfBrowser:
     """Where Playwright lives: it keeps an event loop running, and in the tests' own thread nothing else could run one.
@@ -136,6 +139,7 @@ class BrowserPage:
         self._context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
+        self._context.set_default_timeout(PATIENCE)
         self.page = self._context.new_page()
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.browser import chromium
+from tests.browser import PATIENCE, chromium
 
 WIDTH, HEIGHT = 1280, 900
 
@@ -58,6 +58,7 @@ class Window:
 
     def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self._protocol = self.context.new_cdp_session(self.page)  # what is emulated lasts as long as its session

@@ -7,7 +7,7 @@ which takes a picture and a generator for what differs from step to step.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import cv2
 import numpy as np
@@ -33,6 +33,21 @@ def to_pixels(values: NDArray[np.floating]) -> Pixels:
 def between(random: Random, low: float, high: float) -> float:
     """A number between the two, evenly on a logarithmic scale."""
     return float(np.exp(random.uniform(np.log(low), np.log(high))))
+
+
+def one_or_two(random: Random, makers: Sequence[Maker]) -> Step:
+    """One operation, often with a second one after it, with a share of what came in."""
+    first = makers[int(random.integers(len(makers)))](random)
+    second = makers[int(random.integers(len(makers)))](random) if random.random() < 0.5 else None
+    keep = float(random.choice([0.0, random.uniform(0.2, 0.6)]))
+
+    def step(pixels: Pixels, now: Random) -> Pixels:
+        done = first(pixels, now)
+        if second:
+            done = second(done, now)
+        return to_pixels(keep * pixels.astype(np.float32) + (1 - keep) * done.astype(np.float32))
+
+    return step
 
 
 def _moved(pixels: Pixels, across: int, down: int) -> Pixels:

@@ -1,4 +1,4 @@
-"""The last family of editors: made of operations that no other family has, and scored once, at the very end.
+"""A family of editors made of operations that no other one has; first scored at the very end of the second test.
 
 Textures are painted anew from patches of the picture itself, holes are filled from their rims, noise is removed by
 non-local means, colours are matched to another picture, filters of OpenCV's photo module paint and lift detail. Nothing
@@ -7,34 +7,19 @@ here may be looked at while the metric is being made: see protocol.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import numpy as np
 
 from convergebench.images.frame import Pixels
-from training.decay.damage import Random, Step, between, to_pixels
-
-Part = Callable[[Pixels, Random], Pixels]
+from training.decay.damage import Random, Step, between, one_or_two, to_pixels
 
 
 def frozen(random: Random) -> Step:
-    """One main operation, often with a second one after it, with a share of what came in."""
-    main = [_patches, _holes, _non_local, _painted, _matched, _detail]
-    first = main[int(random.integers(len(main)))](random)
-    second = main[int(random.integers(len(main)))](random) if random.random() < 0.5 else None
-    keep = float(random.choice([0.0, random.uniform(0.2, 0.6)]))
-
-    def step(pixels: Pixels, now: Random) -> Pixels:
-        done = first(pixels, now)
-        if second:
-            done = second(done, now)
-        return to_pixels(keep * pixels.astype(np.float32) + (1 - keep) * done.astype(np.float32))
-
-    return step
+    """Patches, holes, non-local means, painting, colours or detail."""
+    return one_or_two(random, [_patches, _holes, _non_local, _painted, _matched, _detail])
 
 
-def _patches(random: Random) -> Part:
+def _patches(random: Random) -> Step:
     """Every patch becomes the most similar one among a random few from elsewhere, with overlaps averaged."""
     side, tries, share = int(random.choice([5, 7, 9])), int(random.choice([24, 48])), float(random.uniform(0.3, 0.8))
 
@@ -62,7 +47,7 @@ def _patches(random: Random) -> Part:
     return part
 
 
-def _holes(random: Random) -> Part:
+def _holes(random: Random) -> Step:
     """Small random holes are filled from their rims."""
     share, size = between(random, 0.01, 0.08), int(random.integers(3, 9))
     way = int(random.choice([cv2.INPAINT_TELEA, cv2.INPAINT_NS]))
@@ -78,7 +63,7 @@ def _holes(random: Random) -> Part:
     return part
 
 
-def _non_local(random: Random) -> Part:
+def _non_local(random: Random) -> Step:
     """Non-local means, then an unsharp mask."""
     strength, amount = between(random, 1.5, 8), between(random, 0.1, 0.7)
     radius = float(random.uniform(0.7, 2.0))
@@ -90,7 +75,7 @@ def _non_local(random: Random) -> Part:
     return part
 
 
-def _painted(random: Random) -> Part:
+def _painted(random: Random) -> Step:
     """The edge-preserving filters of OpenCV's photo module, at small strength."""
     size, tone, share = float(random.uniform(4, 20)), float(random.uniform(0.05, 0.25)), float(random.uniform(0.3, 0.9))
     way = int(random.choice([1, 2]))
@@ -102,7 +87,7 @@ def _painted(random: Random) -> Part:
     return part
 
 
-def _matched(random: Random) -> Part:
+def _matched(random: Random) -> Step:
     """Colours drawn towards fixed means and spreads in Lab, as a colour transfer does; and a little blur in colour."""
     centre, spread = random.uniform((90, 118, 118), (170, 140, 140)), random.uniform((40, 8, 8), (75, 28, 28))
     share, sigma = between(random, 0.02, 0.15), float(random.uniform(0.5, 2.0))
@@ -117,7 +102,7 @@ def _matched(random: Random) -> Part:
     return part
 
 
-def _detail(random: Random) -> Part:
+def _detail(random: Random) -> Step:
     """OpenCV's detail enhancement, blended in."""
     size, tone, share = float(random.uniform(4, 14)), float(random.uniform(0.05, 0.2)), between(random, 0.05, 0.4)
 

@@ -7,35 +7,20 @@ edges, equalised histograms, changed perspective, and softness that comes and go
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import numpy as np
 from PIL import Image
 
 from convergebench.images.frame import Pixels
-from training.decay.damage import Random, Step, between, to_pixels
-
-Part = Callable[[Pixels, Random], Pixels]
+from training.decay.damage import Random, Step, between, one_or_two, to_pixels
 
 
 def last(random: Random) -> Step:
-    """One main operation, often with a second one after it, with a share of what came in."""
-    main = [_few_colours, _opened, _phases, _heat, _equalised, _bent, _patchy]
-    first = main[int(random.integers(len(main)))](random)
-    second = main[int(random.integers(len(main)))](random) if random.random() < 0.5 else None
-    keep = float(random.choice([0.0, random.uniform(0.2, 0.6)]))
-
-    def step(pixels: Pixels, now: Random) -> Pixels:
-        done = first(pixels, now)
-        if second:
-            done = second(done, now)
-        return to_pixels(keep * pixels.astype(np.float32) + (1 - keep) * done.astype(np.float32))
-
-    return step
+    """Few colours, openings, phases, heat, histograms, perspective or softness in places."""
+    return one_or_two(random, [_few_colours, _opened, _phases, _heat, _equalised, _bent, _patchy])
 
 
-def _few_colours(random: Random) -> Part:
+def _few_colours(random: Random) -> Step:
     """A palette of the picture's own colours, with dither, then a little blur."""
     colours, sigma = int(random.choice([64, 128, 256])), float(random.uniform(0.35, 0.8))
 
@@ -46,7 +31,7 @@ def _few_colours(random: Random) -> Part:
     return part
 
 
-def _opened(random: Random) -> Part:
+def _opened(random: Random) -> Step:
     """An opening, a closing or the mean of both, blended in."""
     kind, share = int(random.integers(3)), between(random, 0.1, 0.6)
     element = cv2.getStructuringElement(int(random.choice([cv2.MORPH_RECT, cv2.MORPH_ELLIPSE])), (3, 3))
@@ -60,7 +45,7 @@ def _opened(random: Random) -> Part:
     return part
 
 
-def _phases(random: Random) -> Part:
+def _phases(random: Random) -> Step:
     """Waves of the picture move a little against each other, fine ones more; their strengths stay."""
     strength, power = between(random, 0.02, 0.2), float(random.uniform(0.3, 1.5))
 
@@ -75,7 +60,7 @@ def _phases(random: Random) -> Part:
     return part
 
 
-def _heat(random: Random) -> Part:
+def _heat(random: Random) -> Step:
     """Perona and Malik: colours flow where there is no edge."""
     rounds, edge, pace = int(random.integers(1, 5)), between(random, 3, 20), float(random.uniform(0.05, 0.2))
 
@@ -93,7 +78,7 @@ def _heat(random: Random) -> Part:
     return part
 
 
-def _equalised(random: Random) -> Part:
+def _equalised(random: Random) -> Step:
     """The histogram of brightness made even in places (CLAHE), blended in."""
     clip, cells, share = float(random.uniform(1.0, 3.0)), int(random.choice([2, 4, 8])), between(random, 0.03, 0.25)
 
@@ -106,7 +91,7 @@ def _equalised(random: Random) -> Part:
     return part
 
 
-def _bent(random: Random) -> Part:
+def _bent(random: Random) -> Step:
     """Seen from slightly elsewhere, and back: corners move by a fraction of a pixel to some pixels."""
     reach, way = between(random, 0.5, 4), int(random.choice([cv2.INTER_LINEAR, cv2.INTER_CUBIC]))
 
@@ -125,7 +110,7 @@ def _bent(random: Random) -> Part:
     return part
 
 
-def _patchy(random: Random) -> Part:
+def _patchy(random: Random) -> Step:
     """Soft in some places and crisp in others, elsewhere at every step."""
     sigma, amount, size = float(random.uniform(0.5, 1.5)), between(random, 0.1, 0.6), int(random.integers(3, 8))
 
